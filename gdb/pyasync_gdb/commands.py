@@ -1,0 +1,176 @@
+"""The commands: their names, help and completion. What they do is elsewhere."""
+
+import os
+import traceback
+from contextlib import contextmanager
+from typing import Iterator, List, Optional, Union
+
+import gdb
+
+from . import library
+from .arguments import Option, UsageError, option_help, options_of, parse
+from .library import LibraryError
+from .session import Sessions
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """Whatever goes wrong, the user sees one line and never a Python traceback. Ctrl-C stays KeyboardInterrupt, GDB's "Quit"."""
+    try:
+        yield
+    except (gdb.GdbError, KeyboardInterrupt):
+        raise
+    except (UsageError, LibraryError, gdb.error, MemoryError) as error:
+        raise gdb.GdbError(" ".join(str(error).split()) or "out of memory") from None
+    except BaseException as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise gdb.GdbError(f"pyasync: internal error at {os.path.basename(place.filename)}:{place.lineno}: {what}") from None
+
+
+class _Command(gdb.Command):
+    """A command of ours: a row of the README's table."""
+
+    name: str
+    command: int
+    category: int
+    operands: Optional[int] = None  # how many at most; None: any number
+    operands_are_tasks = True
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        super().__init__(self.name, self.category)
+
+    def invoke(self, argument: str, from_tty: bool) -> None:
+        with _one_line_errors():
+            try:
+                arguments = parse(self.command, argument, self.operands)
+            except UsageError as error:
+                raise UsageError(f"{self.name}: {error}") from None
+            if arguments.help:
+                gdb.write(f"{self.__doc__}\n")
+            else:
+                self._sessions.run(self.command, arguments)
+
+    def complete(self, text: str, word: Optional[str]) -> Union[List[str], int]:
+        try:
+            return self._complete(text, word)
+        except (Exception, KeyboardInterrupt):
+            return []  # completion never complains
+
+    def _complete(self, text: str, word: Optional[str]) -> Union[List[str], int]:
+        before, _, token = text.rpartition(" ")
+        words = gdb.string_to_argv(before) if before.strip() else []
+        option = _option_before(self.command, words)
+        if option is not None and option.value == "FILE":
+            return int(gdb.COMPLETE_FILENAME)
+        if word is None:
+            return []  # GDB only asks how to break the text into words
+        if option is not None:
+            candidates = list(option.choices)
+        elif token.startswith("-") and "--" not in words:
+            candidates = [option.name for option in options_of(self.command)]
+        elif self.operands_are_tasks:
+            candidates = self._sessions.complete(token)
+        else:
+            candidates = []
+        # GDB breaks words at "-" too and puts what we return in the place of `word` alone, the last part of our token.
+        skip = max(len(token) - len(word), 0)
+        return [candidate[skip:] for candidate in candidates if candidate.startswith(token)]
+
+
+def _option_before(command: int, words: List[str]) -> Optional[Option]:
+    """The option whose value comes next."""
+    if words and "--" not in words:
+        for option in options_of(command):
+            if option.value and option.name == words[-1]:
+                return option
+    return None
+
+
+class AsyncBacktrace(_Command):
+    name = "py-async-bt"
+    command = library.COMMAND_BACKTRACE
+    category = gdb.COMMAND_STACK
+    __doc__ = f"""Print the asyncio call graph: tasks, their stacks and who awaits them.
+Usage: py-async-bt [OPTION]... [TASK]...
+
+Without a TASK: the task that runs in the selected thread, else the tasks that
+run in other threads, else all tasks, grouped by stack.
+
+A TASK is the exact name of tasks, else a pattern if it has one of *?[, else
+an expression if it begins with 0x, $, *, & or (: the address of a task, a
+future, or a coroutine, generator or async generator on a task's stack.
+
+Options:
+{option_help(library.COMMAND_BACKTRACE)}
+
+Examples:
+  py-async-bt                     what runs, or else everything
+  py-async-bt Task-7 --source     one task, with source lines
+  py-async-bt 'worker-*' --no-group
+  py-async-bt $rdi                the task of the coroutine in a register
+  py-async-bt --in pool.py:41     every task that is at this line
+  py-async-bt --json --output graph.json"""
+
+
+class AwaitedBy(_Command):
+    name = "py-awaited-by"
+    command = library.COMMAND_AWAITED_BY
+    category = gdb.COMMAND_STACK
+    operands = 1
+    __doc__ = f"""Print who waits for a task or future, directly or through others.
+Usage: py-awaited-by [OPTION]... [TASK | ADDRESS]
+
+Without an operand: all tasks, each below the ones that wait for it.
+A TASK or ADDRESS is named as for py-async-bt. A node that is met twice is
+printed once and referred to after; a cycle is named.
+
+Options:
+{option_help(library.COMMAND_AWAITED_BY)}
+
+Examples:
+  py-awaited-by Task-7
+  py-awaited-by 0x7f3001360d70
+  py-awaited-by --depth 5"""
+
+
+class AsyncTasks(_Command):
+    name = "py-async-tasks"
+    command = library.COMMAND_TASKS
+    category = gdb.COMMAND_STATUS
+    operands = 0
+    operands_are_tasks = False
+    __doc__ = f"""List the asyncio tasks, one line each.
+Usage: py-async-tasks [OPTION]...
+
+Options:
+{option_help(library.COMMAND_TASKS)}
+
+Examples:
+  py-async-tasks
+  py-async-tasks --state waiting --in fetch
+  py-async-tasks --thread 3"""
+
+
+class AsyncInfo(_Command):
+    name = "py-async-info"
+    command = library.COMMAND_INFO
+    category = gdb.COMMAND_STATUS
+    operands = 0
+    operands_are_tasks = False
+    __doc__ = f"""Show what pyasync found of CPython and asyncio in the target, and how.
+Usage: py-async-info [OPTION]...
+
+Versions, tables, the source of each field's offset, what is missing and what
+that costs.
+
+Options:
+{option_help(library.COMMAND_INFO)}
+
+Examples:
+  py-async-info
+  py-async-info --json --output info.json"""
+
+
+COMMANDS = (AsyncBacktrace, AwaitedBy, AsyncTasks, AsyncInfo)

@@ -1,0 +1,188 @@
+"""struct pa_target, filled in: what the library asks about the process or core that GDB has selected."""
+
+import ctypes
+import os
+import signal
+from typing import Any, Callable, List, Optional, Tuple
+
+import gdb
+
+from . import library, memory_map, threads
+from .borrow import setting
+from .source import SourceFiles
+
+_INTERRUPT = {signal.SIGINT}
+
+
+class Target:
+    """The selected inferior. Keeps everything alive that `structure` points to."""
+
+    def __init__(self, use_map: bool) -> None:
+        self._inferior = gdb.selected_inferior()
+        self._threads: Optional[List[threads.Thread]] = None
+        self._ranges: Optional[List[memory_map.MemoryRange]] = None
+        self._source = SourceFiles()
+        self._error: Optional[BaseException] = None
+        self._write: Optional[Callable[[int, bytes], None]] = None
+        connection = self._inferior.connection
+        is_core = connection is not None and connection.type == "core"
+        core_path = None
+        if is_core:
+            core = memory_map.read_core()
+            core_path, self._ranges = core.path, core.ranges
+        self.structure = library.Target(
+            abi_version=library.ABI_VERSION,
+            flags=library.TARGET_CORE if is_core else library.TARGET_LIVE,
+            core_path=_encode(core_path) if use_map else None,
+            core_name=_encode(core_path),
+            executable=_encode(self._inferior.progspace.filename),
+            signal=_encode(threads.core_signal() if is_core else threads.live_signal()),
+            debugger=_encode(gdb.VERSION),
+            pid=self._inferior.pid,
+            read=library.ReadFunction(self._guarded(self._read)),
+            sections=library.SectionsFunction(self._guarded(self._sections, library.ABORTED_COUNT)),
+            symbol=library.SymbolFunction(self._guarded(self._symbol)),
+            member_offset=library.MemberOffsetFunction(self._guarded(self._member_offset, library.ABORTED_COUNT)),
+            ranges=library.RangesFunction(self._guarded(self._list_ranges, library.ABORTED_COUNT)),
+            threads=library.ThreadsFunction(self._guarded(self._list_threads, library.ABORTED_COUNT)),
+            source_line=library.SourceLineFunction(self._guarded(self._source_line)),
+            write=library.WriteFunction(self._guarded(self._print)),
+            poll=library.PollFunction(self._guarded(self._poll)),
+        )
+
+    def call(self, function: Callable[..., int], *arguments: Any, write: Optional[Callable[[int, bytes], None]] = None) -> int:
+        """
+        Call @p function of the library, which calls back. Raises what a callback raised.
+
+        SIGINT is held back while the library runs and let in by each callback inside its own `try`: Python would otherwise raise
+        KeyboardInterrupt at the callback's first instruction, where nothing can catch it and ctypes only prints it.
+        """
+        self._error = None
+        self._write = write
+        self._source = SourceFiles()
+        old = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+        try:
+            status = function(*arguments)
+        finally:
+            self._write = None
+            signal.pthread_sigmask(signal.SIG_SETMASK, old)
+        if self._error is not None:
+            raise self._error
+        return status
+
+    def _guarded(self, function: Callable[..., int], aborted: int = library.ABORTED) -> Callable[..., int]:
+        def callback(*arguments: Any) -> int:
+            if self._error is not None:
+                return aborted
+            try:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+                try:
+                    return function(*arguments)
+                finally:
+                    signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+            except BaseException as error:  # also KeyboardInterrupt: nothing may be raised into the library
+                self._error = error
+                signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+                return aborted
+
+        return callback
+
+    def _read(self, address: int, length: int, buffer: int) -> int:
+        try:
+            memory = self._inferior.read_memory(address, length)
+        except gdb.error:  # gdb.MemoryError, mostly
+            return library.UNREADABLE
+        ctypes.memmove(buffer, memory.tobytes(), length)
+        return library.OK
+
+    def _sections(self, name: bytes, addresses: Any, capacity: int) -> int:
+        found = memory_map.section_addresses(name.decode())
+        for index, address in enumerate(found[:capacity]):
+            addresses[index] = address
+        return len(found)
+
+    def _symbol(self, name: bytes, address: Any) -> int:
+        # 'NAME' in C finds minimal symbols (.dynsym of a stripped file) as well; the user's language may quote in another way.
+        with setting("may-call-functions", False), setting("language", "c"):
+            try:
+                value = gdb.parse_and_eval(f"&'{name.decode()}'")
+            except gdb.error:
+                return library.UNREADABLE
+        address[0] = int(value) & (2**64 - 1)
+        return library.OK
+
+    def _member_offset(self, type_name: bytes, path: bytes) -> int:
+        found = _lookup_type(type_name.decode())
+        offset = 0
+        for name in path.decode().split("."):
+            step = _find_member(found, name) if found is not None else None
+            if step is None:
+                return -1
+            offset += step[0]
+            found = step[1]
+        return offset // 8
+
+    def _list_ranges(self, ranges: Any, capacity: int) -> int:
+        if self._ranges is None:
+            self._ranges = memory_map.read_process()
+        for index, found in enumerate(self._ranges[:capacity]):
+            ranges[index] = library.Range(found.start, found.end, found.file_offset, found.flags, 0)
+        return len(self._ranges)
+
+    def _list_threads(self, infos: Any, capacity: int) -> int:
+        if self._threads is None:
+            self._threads = threads.list_threads()
+        selected = gdb.selected_thread()
+        number = selected.num if selected is not None else 0
+        for index, thread in enumerate(self._threads[:capacity]):
+            # 31 bytes for the name, cut between characters; ctypes adds the NUL.
+            name = thread.name.encode("utf-8", "replace")[:31].decode("utf-8", "ignore").encode()
+            infos[index] = library.ThreadInfo(thread.number, thread.number == number, thread.lwp, thread.pthread_id, name)
+        return len(self._threads)
+
+    def _source_line(self, file: bytes, number: int, buffer: int, capacity: int) -> int:
+        line = self._source.line(file.decode("utf-8", "surrogateescape"), number)
+        if line is None or capacity == 0:
+            return library.UNREADABLE
+        text = line.encode()[: capacity - 1].decode("utf-8", "ignore").encode() + b"\0"
+        ctypes.memmove(buffer, text, len(text))
+        return library.OK
+
+    def _print(self, style: int, address: int, length: int) -> int:
+        if self._write is not None:
+            self._write(style, ctypes.string_at(address, length))
+        return library.OK
+
+    def _poll(self) -> int:
+        # Letting SIGINT in, which _guarded does, is all: GDB's handler makes Python raise KeyboardInterrupt.
+        return library.OK
+
+
+def _encode(text: Optional[str]) -> Optional[bytes]:
+    return None if text is None else os.fsencode(text)
+
+
+def _lookup_type(name: str) -> Optional[gdb.Type]:
+    for spelling in (name, f"struct {name}"):
+        try:
+            return gdb.lookup_type(spelling).strip_typedefs()
+        except gdb.error:
+            pass
+    return None
+
+
+def _find_member(structure: gdb.Type, name: str) -> Optional[Tuple[int, gdb.Type]]:
+    """The offset in bits and the type of a member, looking into anonymous structures and unions."""
+    if structure.code not in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+        return None
+    for field in structure.fields():
+        if not hasattr(field, "bitpos"):
+            continue  # static
+        kind = field.type.strip_typedefs()
+        if field.name == name:
+            return field.bitpos, kind
+        if not field.name:
+            inner = _find_member(kind, name)
+            if inner is not None:
+                return field.bitpos + inner[0], inner[1]
+    return None

@@ -1,0 +1,85 @@
+"""The threads of the selected inferior and what stopped it."""
+
+import re
+import signal
+from typing import List, NamedTuple, Optional
+
+import gdb
+
+from .borrow import selection
+
+# How a debugger stops a process; no news about the process itself.
+_STOPPED_BY_DEBUGGER = ("SIGSTOP", "SIGTRAP", "SIGINT")
+
+
+class Thread(NamedTuple):
+    number: int
+    lwp: int
+    pthread_id: int
+    name: str
+
+
+def list_threads() -> List[Thread]:
+    """All threads, in the order of their numbers. Visits each, which no Python API of GDB avoids."""
+    threads = []
+    with selection():
+        for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
+            pthread_id = 0
+            if not thread.is_exited() and not thread.is_running():
+                thread.switch()
+                pthread_id = _fs_base()
+            threads.append(Thread(thread.num, thread.ptid[1] or thread.ptid[2], pthread_id, thread.name or ""))
+    return threads
+
+
+def _fs_base() -> int:
+    """pthread_self() of the selected thread: on x86-64 the address that the segment register fs points to."""
+    try:
+        return int(gdb.newest_frame().read_register("fs_base")) & (2**64 - 1)
+    except (gdb.error, ValueError):
+        return 0
+
+
+def running_thread() -> Optional[int]:
+    """The number of a thread that is not stopped."""
+    for thread in gdb.selected_inferior().threads():
+        if thread.is_running():
+            return thread.num
+    return None
+
+
+def core_signal() -> Optional[str]:
+    """The signal that a core's process died of."""
+    # $_exitsignal is set for the core that was opened last; $_siginfo depends on the thread, and gcore writes SIGSTOP there.
+    number = None
+    if len(gdb.inferiors()) == 1:
+        number = _evaluate("$_exitsignal")
+    if number is None:
+        number = _evaluate("$_siginfo.si_signo")
+    name = _signal_name(number) if number else None
+    return None if name == "SIGSTOP" else name
+
+
+def live_signal() -> Optional[str]:
+    """The signal that stopped a live process, unless the debugger or its user did."""
+    try:
+        text = gdb.execute("info program", to_string=True)
+    except gdb.error:
+        return None
+    match = re.search(r"\bSIG[A-Z0-9]+\b", text)
+    return match[0] if match and match[0] not in _STOPPED_BY_DEBUGGER else None
+
+
+def _evaluate(expression: str) -> Optional[int]:
+    try:
+        value = gdb.parse_and_eval(expression)
+        return None if value.type.code == gdb.TYPE_CODE_VOID else int(value)
+    except (gdb.error, ValueError):
+        return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
