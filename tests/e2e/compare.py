@@ -1,0 +1,175 @@
+"""Comparing what GDB printed with what a scenario's oracle wrote down. Differences come back as lines of text, so that a test shows all of them."""
+
+import re
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+TASK_FIELDS = ("name", "type", "state", "activity", "cancel_requests", "must_cancel", "interpreter", "loop", "stale_awaiters")
+FRAME_FIELDS = ("function", "file", "line", "kind")
+
+# The library keeps so many characters of a string (PA_MAX_STRING in src/limits.h), and says how many it left out.
+MAX_STRING = 4096
+
+
+def expected_text(text: Optional[str]) -> Optional[str]:
+    if text is None or len(text) <= MAX_STRING:
+        return text
+    return f"{text[:MAX_STRING]}… ({len(text) - MAX_STRING} more characters)"
+
+
+def differences(oracle: dict, document: dict) -> List[str]:
+    """Everything in which the document of `py-async-bt --all --json` is not what the oracle says."""
+    return [
+        *task_differences(oracle, document),
+        *future_differences(oracle, document),
+        *loop_differences(oracle, document),
+        *thread_differences(oracle, document),
+        *dangling(document),
+    ]
+
+
+def by_id(entries: List[dict]) -> Dict[str, dict]:
+    return {entry["id"]: entry for entry in entries}
+
+
+def unequal(what: str, ours: object, theirs: object) -> Iterator[str]:
+    if ours != theirs:
+        yield f"{what}: {ours!r}, but the oracle says {theirs!r}"
+
+
+def frames(document: dict, index: int) -> List[tuple]:
+    return [tuple(frame.get(field) for field in FRAME_FIELDS) for frame in document["stacks"][index]]
+
+
+def oracle_frames(stack: List[dict]) -> List[tuple]:
+    return [(expected_text(frame["function"]), expected_text(frame["file"]), frame["line"], frame["kind"]) for frame in stack]
+
+
+def frame_lines(stack: List[tuple]) -> str:
+    return "".join(f"\n        {kind} {function} {file}:{line}" for function, file, line, kind in stack)
+
+
+def task_differences(oracle: dict, document: dict) -> Iterator[str]:
+    ours, theirs = by_id(document["tasks"]), by_id(oracle["tasks"])
+    native_ids = {thread["num"]: thread["native_id"] for thread in document["threads"]}
+    yield from unequal("number of tasks", len(document["tasks"]), len(theirs))
+    for address, task in theirs.items():
+        if address not in ours:
+            yield f"task {address} {task['name']!r} is missing"
+            continue
+        mine, label = ours[address], f"task {address} {task['name'][:40]!r}"
+        for field in TASK_FIELDS:
+            yield from unequal(f"{label}: {field}", mine[field], expected_text(task[field]) if field == "name" else task[field])
+        yield from unequal(f"{label}: thread", native_ids.get(mine["thread"]), task["thread"])
+        yield from unequal(f"{label}: awaited_by", sorted(edge["id"] for edge in mine["awaited_by"]), task["awaited_by"])
+        yield from unequal(f"{label}: objects", mine["objects"], task["objects"])
+        if (found := frames(document, mine["stack"])) != (right := oracle_frames(task["stack"])):
+            yield f"{label}: stack{frame_lines(found)}\n    but the oracle says{frame_lines(right)}"
+        if task["activity"] == "waiting":
+            yield from unequal(f"{label}: future", (mine["waits_on"] or {}).get("future"), task["future"])
+    for address in ours.keys() - theirs.keys():
+        yield f"task {address} {ours[address]['name']!r} is not alive"
+
+
+def future_differences(oracle: dict, document: dict) -> Iterator[str]:
+    ours = by_id(document["futures"])
+    for future in oracle["futures"]:
+        mine, label = ours.get(future["id"]), f"future {future['id']}"
+        if mine is None:
+            yield f"{label} is missing"
+            continue
+        for field in ("type", "state", "stale_awaiters"):
+            yield from unequal(f"{label}: {field}", mine[field], future[field])
+        yield from unequal(f"{label}: awaited_by", sorted(edge["id"] for edge in mine["awaited_by"]), future["awaited_by"])
+
+
+def loop_differences(oracle: dict, document: dict) -> Iterator[str]:
+    ours = by_id(document["loops"])
+    native_ids = {thread["num"]: thread["native_id"] for thread in document["threads"]}
+    for loop in oracle["loops"]:
+        mine, label = ours.get(loop["id"]), f"loop {loop['id']}"
+        if mine is None:
+            if loop["state"] not in ("closed", "not running"):
+                yield f"{label} is missing"
+            continue
+        for field in ("type", "state", "ready", "scheduled"):
+            yield from unequal(f"{label}: {field}", mine[field], loop[field])
+        running = loop["state"] not in ("closed", "not running")
+        yield from unequal(f"{label}: thread", native_ids.get(mine["thread"]), loop["thread"] if running else None)
+    for address in ours.keys() - by_id(oracle["loops"]).keys():
+        yield f"loop {address} does not exist"
+
+
+def thread_differences(oracle: dict, document: dict) -> Iterator[str]:
+    ours = {(thread["native_id"], thread["interpreter"]): thread for thread in document["threads"]}
+    for thread in oracle["threads"]:
+        mine, label = ours.get((thread["native_id"], thread["interpreter"])), f"thread {thread['native_id']}"
+        if mine is None:
+            yield f"{label} of interpreter {thread['interpreter']} is missing"
+            continue
+        for field in ("loop", "task"):
+            yield from unequal(f"{label}: {field}", mine[field], thread[field])
+        yield from unequal(f"{label}: lwp", mine["lwp"], thread["native_id"])
+        if (found := frames(document, mine["stack"])) != (right := oracle_frames(thread["stack"])):
+            yield f"{label}: stack{frame_lines(found)}\n    but the oracle says{frame_lines(right)}"
+
+
+def dangling(document: dict) -> Iterator[str]:
+    """References to what the document neither defines nor lists as unknown."""
+    tasks = by_id(document["tasks"])
+    loops = by_id(document["loops"])
+    nodes = {**tasks, **by_id(document["futures"])}
+    unknown = set(document.get("unknown", ()))
+    for node in nodes.values():
+        for edge in node["awaited_by"]:
+            if edge["id"] not in nodes and edge["id"] not in unknown:
+                yield f"{node['id']}: awaited by {edge['id']}, which is not defined"
+    for task in tasks.values():
+        future = (task["waits_on"] or {}).get("future")
+        if future and future not in nodes and future not in unknown:
+            yield f"{task['id']}: waits on {future}, which is not defined"
+        if task["loop"] not in loops and task["loop"] not in unknown:
+            yield f"{task['id']}: loop {task['loop']}, which is not defined"
+        if len(task["objects"]) != len(document["stacks"][task["stack"]]):
+            yield f"{task['id']}: objects are not aligned with the stack"
+    for thread in document["threads"]:
+        if thread["task"] and thread["task"] not in tasks and thread["task"] not in unknown:
+            yield f"thread {thread['num']}: task {thread['task']}, which is not defined"
+    for cycle in document["cycles"]:
+        for address in cycle:
+            if address not in nodes and address not in unknown:
+                yield f"cycle with {address}, which is not defined"
+
+
+# ---- the text of asyncio.format_call_graph()
+
+
+class Block(NamedTuple):
+    """A task or future in asyncio's text form, with its awaiters in an order of their own: that of a set is of no meaning."""
+
+    title: str
+    lines: Tuple[str, ...]
+    awaiters: Tuple["Block", ...]
+
+
+def parse_call_graph(text: str) -> List[Block]:
+    """The blocks at the outermost level of a text in asyncio's form."""
+    blocks, lines = [], text.splitlines()
+    while lines:
+        blocks.append(parse_block(lines, 0))
+    return blocks
+
+
+def parse_block(lines: List[str], indent: int) -> Block:
+    """Take one block, which begins at this column, off the front of @p lines."""
+    title, own, awaiters = lines.pop(0)[indent:], [], []
+    assert re.match(r"\* (Task\(name=.*, id=0x[0-9a-f]+\)|Future\(id=0x[0-9a-f]+\))$", title), title
+    while lines and column(lines[0]) > indent:
+        if lines[0][column(lines[0])] == "*":
+            awaiters.append(parse_block(lines, column(lines[0])))
+        else:
+            own.append(lines.pop(0)[indent:])
+    return Block(title, tuple(own), tuple(sorted(awaiters)))
+
+
+def column(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -1,0 +1,50 @@
+"""Fixtures of the end-to-end tests, and the scheduling that lets one GDB process serve many tests."""
+
+import collections
+
+import harness
+import pytest
+
+# (source, gdb, build): scenarios that the selected tests need. Filled at the end of collection, in every test process alike.
+WANTED = collections.defaultdict(set)
+
+
+def pytest_report_header(config):
+    try:
+        harness.check()
+    except harness.Missing as missing:
+        pytest.exit(str(missing), returncode=1)
+    return harness.versions()
+
+
+def source_of(item):
+    return "live" if item.module.__name__ == "test_live" else "core"
+
+
+def place_of(item):
+    """(gdb, build, scenario) of a test that has all three, or None."""
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    return tuple(params[key] for key in ("gdb", "build", "scenario")) if {"gdb", "build", "scenario"} <= set(params) else None
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of one GDB and build run in one test process, one after the other: they share what that GDB has read."""
+    for item in items:
+        place = place_of(item)
+        if place is not None:
+            item.add_marker(pytest.mark.xdist_group("-".join([source_of(item), *place[:2]])))
+
+
+def pytest_collection_finish(session):
+    for item in session.items:
+        place = place_of(item)
+        if place is not None:
+            gdb, build, scenario = place
+            WANTED[source_of(item), gdb, build].add(scenario)
+
+
+@pytest.fixture
+def reading(request, gdb, build, scenario):
+    """What @p gdb reads in the core (in test_live: the process) of @p scenario under @p build."""
+    source = source_of(request.node)
+    return harness.read(source, gdb, build, scenario, WANTED[source, gdb, build])

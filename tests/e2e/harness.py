@@ -1,0 +1,421 @@
+"""
+The test root, the interpreters and GDBs of the matrix, cores and processes of scenarios, and what GDB reads in them.
+
+Everything lies below build/root/pyasync, which both GDBs see: the one inside the root by chroot, the host's through `set sysroot`.
+
+    scenarios/  gdb/  targets/  batch.py   copies of this folder's files and of the product, brought up to date by prepare()
+    cores/BUILD/SCENARIO/                  core, oracle.json, output: made once, until the scenario or the interpreter changes
+    readings/SOURCE/GDB/BUILD/SCENARIO/    what one GDB printed for it, a file a command: until the core or the product changes
+
+Several test processes may work here at once: whoever makes something holds its lock.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import time
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROJECT = HERE.parents[1]
+ROOT = PROJECT / "build" / "root"
+PLACE = ROOT / "pyasync"
+
+BUILDS = ("python3.14", "python3.15", "python3.14d", "python3.15d")
+GDBS = ("host-gdb", "root-gdb")
+SCENARIOS = tuple(sorted(path.stem for path in (HERE / "scenarios").glob("*.py") if path.stem != "oracle"))
+
+# What GDB is asked about every core and process; FILE is the path that --output writes.
+COMMANDS = {
+    "bt.json": "py-async-bt --all --json --output FILE",
+    "any.json": "py-async-bt --all --state any --json --output FILE",
+    "awaited_by.json": "py-awaited-by --json --output FILE",
+    "tasks.json": "py-async-tasks --all --json --output FILE",
+    "info.json": "py-async-info --json --output FILE",
+    "bt.txt": "py-async-bt --all",
+    "compat.txt": "py-async-bt --all --no-group --compat",
+    "awaited_by.txt": "py-awaited-by",
+    "tasks.txt": "py-async-tasks --all",
+    "info.txt": "py-async-info",
+}
+
+# Scenarios with so many tasks that their ungrouped text would take hundreds of megabytes.
+BIG = {"deep_awaited_by", "many", "echo"}
+
+# Nothing of this machine's environment comes into a core. PYTHONHASHSEED keeps the order of sets of strings from run to run.
+ENVIRONMENT = ("env", "-i", "PYTHONHASHSEED=0")
+
+
+class Missing(Exception):
+    """The machine lacks what the tests need."""
+
+
+def check() -> None:
+    """Fail, saying what to do, if the root, one of its interpreters or the built library is not there."""
+    for build in BUILDS:
+        if not (ROOT / "usr/bin" / build).exists():
+            raise Missing(f"{ROOT / 'usr/bin' / build} is missing: run tests/make-root build/root")
+    if not (PROJECT / "gdb/pyasync_gdb/libpyasync.so").exists():
+        raise Missing("gdb/pyasync_gdb/libpyasync.so is missing: run make")
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern != "core":
+        raise Missing(f"kernel.core_pattern is '{pattern}': run sysctl kernel.core_pattern=core, so that cores lie where the tests look")
+
+
+def versions() -> List[str]:
+    """What the tests run with, a line each."""
+    lines = []
+    for build in BUILDS:
+        lines.append(f"{build}: " + output_of(in_root(f"/usr/bin/{build}", "-VV")).replace("\n", " "))
+    for gdb in GDBS:
+        lines.append(f"{gdb}: " + output_of(gdb_command(gdb, None, "--version")).splitlines()[0])
+    return lines
+
+
+def output_of(command: List[str]) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout.strip()
+
+
+# ---- running things in and beside the root
+
+
+def in_root(*command: str) -> List[str]:
+    """The command line that runs @p command with the test root as its root."""
+    chroot = ["chroot", str(ROOT), *command]
+    return chroot if os.geteuid() == 0 else ["unshare", "--map-root-user", *chroot]
+
+
+def in_root_with_proc(*command: str) -> List[str]:
+    """The same with /proc mounted, in a mount namespace that vanishes with the command."""
+    script = f"mount -t proc proc {ROOT}/proc && exec chroot {ROOT} " + '"$@"'
+    user = [] if os.geteuid() == 0 else ["--map-root-user", "--pid"]
+    return ["unshare", *user, "--mount", "--fork", "sh", "-c", script, "sh", *command]
+
+
+def inside(path: pathlib.Path) -> str:
+    """A path below the root as it is called inside it."""
+    return "/" + str(path.relative_to(ROOT))
+
+
+def gdb_command(gdb: str, executable: Optional[str], *arguments: str, sysroot: pathlib.Path = ROOT) -> List[str]:
+    """
+    The command line of a GDB that reads the user's files of neither side and asks no server.
+
+    @p executable is a path inside the root, or None. The host's GDB gets @p sysroot.
+    """
+    options = ["-nx", "-nh", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"]
+    if gdb == "host-gdb":
+        file = [str(ROOT / executable[1:])] if executable else []
+        return ["gdb", *options, "-iex", f"set sysroot {sysroot}", *file, *arguments]
+    return in_root_with_proc("gdb", *options, *([executable] if executable else []), *arguments)
+
+
+def seen_by(gdb: str, path: pathlib.Path) -> str:
+    """A path below the root as this GDB calls it."""
+    return str(path) if gdb == "host-gdb" else inside(path)
+
+
+class Run(NamedTuple):
+    """A finished command: assert on its parts with itself as the message."""
+
+    command: List[str]
+    status: int
+    stdout: str
+    stderr: str
+
+    def __str__(self) -> str:
+        return f"\nrepeat: {shlex.join(self.command)}\nstatus {self.status}\n{self.stdout}{self.stderr}"
+
+
+def run(command: List[str], timeout: float = 120, **options) -> Run:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, stdin=subprocess.DEVNULL, **options)
+    return Run(command, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+def run_gdb(gdb: str, executable: Optional[str], *commands: str, sysroot: pathlib.Path = ROOT, timeout: float = 120) -> Run:
+    """Run one GDB with pyasync loaded. In @p commands PLACE stands for the path of PLACE as that GDB sees it."""
+    prepare()
+    place = seen_by(gdb, PLACE)
+    arguments = [word for command in ("source PLACE/gdb/pyasync.py", *commands) for word in ("-ex", command.replace("PLACE", place))]
+    return run(gdb_command(gdb, executable, *arguments, sysroot=sysroot), timeout)
+
+
+# ---- files and locks
+
+
+@contextlib.contextmanager
+def lock(name: str) -> Iterator[None]:
+    """Wait until no other test process holds the lock of this name."""
+    folder = PLACE / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / name.replace("/", "_"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def digest(*things: object) -> str:
+    """A hash over files (their bytes) and texts."""
+    result = hashlib.sha256()
+    for thing in things:
+        result.update(thing.read_bytes() if isinstance(thing, pathlib.Path) else str(thing).encode())
+    return result.hexdigest()
+
+
+def replace(path: pathlib.Path, content: bytes) -> None:
+    """Write a file so that whoever has the old one open keeps it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    new.write_bytes(content)
+    new.rename(path)
+
+
+def prepare() -> str:
+    """Bring the copies in PLACE up to date. Returns a hash of the product and of what reads with it."""
+    with lock("prepare"):
+        for name, source in (("gdb", PROJECT / "gdb"), ("scenarios", HERE / "scenarios"), ("targets", HERE / "targets")):
+            synchronize(source, PLACE / name)
+        replace(PLACE / "batch.py", (HERE / "batch.py").read_bytes())
+        (PLACE / "empty").mkdir(exist_ok=True)
+        return digest(*product_files(PLACE / "gdb"), PLACE / "batch.py", COMMANDS)
+
+
+def product_files(folder: pathlib.Path) -> List[pathlib.Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def synchronize(source: pathlib.Path, copy: pathlib.Path) -> None:
+    """Make @p copy hold exactly what @p source holds."""
+    wanted = {path.relative_to(source): path.read_bytes() for path in product_files(source)}
+    for relative, content in wanted.items():
+        target = copy / relative
+        if not target.exists() or target.read_bytes() != content:
+            replace(target, content)
+    if copy.exists():
+        for path in product_files(copy):
+            if path.relative_to(copy) not in wanted:
+                path.unlink()
+
+
+# ---- cores and processes
+
+
+class Scenario(NamedTuple):
+    """A scenario under one build: the folder that its core and its oracle's answer are in."""
+
+    folder: pathlib.Path
+    command: List[str]
+    stamp: str
+
+    @property
+    def core(self) -> pathlib.Path:
+        return self.folder / "core"
+
+    @property
+    def oracle(self) -> dict:
+        return json.loads((self.folder / "oracle.json").read_text())
+
+
+def scenario_command(build: str, name: str, mode: str, folder: pathlib.Path) -> List[str]:
+    script = f"/pyasync/scenarios/{name}.py"
+    return in_root(*ENVIRONMENT, "-C", inside(folder), f"/usr/bin/{build}", script, mode, "oracle.json")
+
+
+def scenario_stamp(build: str, name: str) -> str:
+    interpreter = (ROOT / "usr/bin" / build).stat()
+    sources = HERE / "scenarios" / f"{name}.py", HERE / "scenarios" / "oracle.py"
+    return digest(*sources, interpreter.st_size, interpreter.st_mtime, ENVIRONMENT)
+
+
+def make_core(build: str, name: str) -> Scenario:
+    """The core of a scenario, made now unless there is one of the same sources."""
+    folder = PLACE / "cores" / build / name
+    made = Scenario(folder, scenario_command(build, name, "core", folder), scenario_stamp(build, name))
+    with lock(f"core-{build}-{name}"):
+        if not up_to_date(folder, made.stamp):
+            dump_core(made.command, folder)
+            if not (folder / "oracle.json").exists():
+                raise AssertionError(f"the scenario wrote no oracle.json\nrepeat: {shlex.join(made.command)}")
+            replace(folder / "stamp", made.stamp.encode())
+    return made
+
+
+def up_to_date(folder: pathlib.Path, stamp: str) -> bool:
+    return (folder / "stamp").exists() and (folder / "stamp").read_text() == stamp
+
+
+def dump_core(command: List[str], folder: pathlib.Path) -> None:
+    """Run a program that dies (or whose child does) with a core in @p folder, which is its working directory and is emptied before."""
+    empty(folder)
+    with open(folder / "output", "wb") as output:
+        status = subprocess.call(
+            ["sh", "-c", 'ulimit -c unlimited; cd "$0"; exec "$@"', str(folder), *command],
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=120)  # fmt: skip
+    if not (folder / "core").exists():
+        text = (folder / "output").read_text(errors="replace")
+        raise AssertionError(f"no core (status {status})\nrepeat: cd {folder}; {shlex.join(command)}\n{text}")
+
+
+def empty(folder: pathlib.Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        path.unlink()
+
+
+class Process(NamedTuple):
+    """A running scenario."""
+
+    popen: subprocess.Popen
+    pid: int
+
+
+@contextlib.contextmanager
+def running(command: List[str], folder: pathlib.Path) -> Iterator[Process]:
+    """Run a scenario or target until it says "ready"; at the end its standard input is closed, which ends it."""
+    with open(folder / "output", "wb") as errors:
+        popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+    try:
+        if popen.stdout.readline().strip() != b"ready":
+            text = (folder / "output").read_text(errors="replace")
+            raise AssertionError(f"not ready (status {popen.wait()})\nrepeat: cd {folder}; {shlex.join(command)}\n{text}")
+        oracle = folder / "oracle.json"
+        pid = json.loads(oracle.read_text())["pid"] if oracle.exists() else popen.pid
+        wait_until_asleep(pid)
+        yield Process(popen, pid)
+    finally:
+        popen.stdin.close()
+        popen.stdout.close()
+        try:
+            popen.wait(10)
+        except subprocess.TimeoutExpired:
+            popen.send_signal(signal.SIGKILL)
+            popen.wait()
+
+
+def wait_until_asleep(pid: int) -> None:
+    """Wait until the main thread sleeps in the kernel."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+        if state == "S":
+            return
+        time.sleep(0.005)
+    raise AssertionError(f"process {pid} does not come to rest")
+
+
+# ---- readings
+
+
+class Reading(NamedTuple):
+    """What one GDB printed about one scenario."""
+
+    folder: pathlib.Path
+    scenario: Scenario
+    command: List[str]  # that repeats it, up to the commands of pyasync
+
+    @property
+    def oracle(self) -> dict:
+        return self.scenario.oracle
+
+    @property
+    def errors(self) -> Dict[str, str]:
+        """What the commands that failed said, by name in COMMANDS."""
+        return json.loads((self.folder / "errors.json").read_text())
+
+    def text(self, name: str) -> str:
+        """What this command printed. Fails if it failed."""
+        assert name not in self.errors, f"{self.errors[name]}\n{self.repeat(name)}"
+        return (self.folder / name).read_text()
+
+    def json(self, name: str) -> dict:
+        return json.loads(self.text(name))
+
+    def repeat(self, name: str) -> str:
+        return f"repeat: {shlex.join([*self.command, '-ex', COMMANDS[name].replace(' --output FILE', '')])}"
+
+
+def read(source: str, gdb: str, build: str, name: str, wanted: Iterable[str]) -> Reading:
+    """
+    What @p gdb reads in a scenario. @p source is "core" or "live".
+
+    All scenarios in @p wanted are read by one GDB process, since most of its time goes into starting and reading symbols.
+    """
+    folder = PLACE / "readings" / source / gdb / build
+    with lock(f"readings-{source}-{gdb}-{build}"):
+        product = prepare()
+        todo = []
+        for each in sorted({name, *wanted}):
+            stamp = digest(product, scenario_stamp(build, each), each in BIG)
+            if not up_to_date(folder / each, stamp):
+                todo.append((each, stamp))
+        if todo:
+            (read_cores if source == "core" else read_processes)(gdb, build, todo)
+    return reading_of(source, gdb, build, name)
+
+
+def reading_of(source: str, gdb: str, build: str, name: str) -> Reading:
+    folder = PLACE / "readings" / source / gdb / build / name
+    if source == "core":
+        made = make_core(build, name)
+        target = ["-ex", f"core {seen_by(gdb, made.core)}"]
+    else:
+        made = Scenario(folder, scenario_command(build, name, "live", folder), scenario_stamp(build, name))
+        target = ["-ex", f"echo the process was: {shlex.join(made.command)}", "-ex", "attach PID"]
+    load = ["-ex", f"source {seen_by(gdb, PLACE)}/gdb/pyasync.py"]
+    return Reading(folder, made, gdb_command(gdb, f"/usr/bin/{build}", *target, *load))
+
+
+def read_cores(gdb: str, build: str, todo: List[Tuple[str, str]]) -> None:
+    cores = {name: make_core(build, name).core for name, _ in todo}
+    for name, _ in todo:
+        empty(PLACE / "readings/core" / gdb / build / name)
+    targets = {name: f"core {seen_by(gdb, core)}" for name, core in cores.items()}
+    run_batch("core", gdb, build, todo, targets)
+
+
+def read_processes(gdb: str, build: str, todo: List[Tuple[str, str]]) -> None:
+    with contextlib.ExitStack() as stack:
+        targets = {}
+        for name, _ in todo:
+            folder = PLACE / "readings/live" / gdb / build / name
+            empty(folder)
+            process = stack.enter_context(running(scenario_command(build, name, "live", folder), folder))
+            targets[name] = f"attach {process.pid}"
+        run_batch("live", gdb, build, todo, targets)
+
+
+def run_batch(source: str, gdb: str, build: str, todo: List[Tuple[str, str]], targets: Dict[str, str]) -> None:
+    """Let one GDB read everything; if it dies, note that on what it was reading and let another go on with the rest."""
+    folder = PLACE / "readings" / source / gdb / build
+    left = [name for name, _ in todo]
+    died = set()
+    while left:
+        jobs = [
+            {
+                "target": targets[name],
+                "folder": seen_by(gdb, folder / name),
+                "commands": {key: text for key, text in COMMANDS.items() if not (name in BIG and key == "compat.txt")},
+            }
+            for name in left
+        ]
+        file = folder / "jobs.json"
+        replace(file, json.dumps(jobs).encode())
+        command = gdb_command(gdb, f"/usr/bin/{build}", "-x", seen_by(gdb, PLACE / "batch.py"))
+        try:
+            done = run(command, 60 + 20 * len(left), env={**os.environ, "PYASYNC_JOBS": seen_by(gdb, file)})
+        except subprocess.TimeoutExpired as timeout:
+            done = Run(command, -1, "", str(timeout))
+        while left and (folder / left[0] / "errors.json").exists():
+            left.pop(0)
+        if left:
+            errors = {key: f"GDB ended here with {done}" for key in COMMANDS}
+            replace(folder / left[0] / "errors.json", json.dumps(errors).encode())
+            died.add(left.pop(0))
+    for name, stamp in todo:
+        if name not in died:
+            replace(folder / name / "stamp", stamp.encode())

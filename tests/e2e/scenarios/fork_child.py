@@ -1,0 +1,28 @@
+"""
+A child, forked inside a task of a running loop, dies; the parent waits for it.
+
+asyncio clears the running loop in the child, so there no task is current, yet the forking task's coroutine is on the stack.
+"""
+
+import asyncio
+import os
+
+import oracle
+
+
+async def sleeps():
+    await asyncio.sleep(1000)
+
+
+async def main():
+    task = asyncio.create_task(sleeps(), name="sleeps")
+    oracle.register()
+    await asyncio.sleep(0)
+    if os.fork() == 0:
+        oracle.stop()
+    os.wait()
+    os._exit(0)
+    await task
+
+
+asyncio.run(main())

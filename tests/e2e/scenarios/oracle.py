@@ -1,0 +1,342 @@
+"""
+The in-process oracle: a scenario's tasks as asyncio and the interpreter themselves describe them, written down just before the process stops.
+
+A scenario is run as `NAME.py core|live OUTPUT`. It builds its tasks and calls stop(), which writes OUTPUT (JSON, see write()) and then dies by abort()
+or, live, says "ready" and waits for the end of its standard input. What the reader outside must find is then exactly what stands in OUTPUT.
+
+Looking must not change what is looked at: get_name() would replace a default name's number by a string, so names are read without it and asyncio's own text
+comes from a forked child. stop() itself is part of what is expected: it is the innermost frame of the thread that calls it.
+
+Nothing here is computed from what pyasync prints. Stacks of suspended tasks follow cr_await, gi_yieldfrom and ag_await, and, through wrappers that have no such
+attribute, what the garbage collector says they refer to; where asyncio's own answer goes that far, the two are compared in the child.
+"""
+
+import asyncio
+import gc
+import inspect
+import json
+import os
+import platform
+import sys
+import threading
+import traceback
+import types
+
+MODE, OUTPUT = sys.argv[1:3]
+
+interpreter = 0  # a scenario sets it in a sub-interpreter
+texts = True  # ask asyncio for its own text; a process with sub-interpreters cannot fork for it
+loops = {}  # loop: native id of the thread that runs it; None: that thread has ended
+keep = []  # what must stay alive until the end
+expected = {}  # task: fields that the scenario states itself, because asking asyncio would not tell the truth
+
+KINDS = {
+    types.CoroutineType: "coroutine",
+    types.GeneratorType: "generator",
+    types.AsyncGeneratorType: "async generator",
+}
+
+# Awaitables without a frame or an attribute for what they await: the first object that they refer to.
+WRAPPERS = {"async_generator_asend", "async_generator_athrow", "anext_awaitable", "coroutine_wrapper"}
+
+IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+
+# So many tasks are asked for asyncio's own text, in which so many tasks may wait; it takes too long for more.
+MAX_TEXTS = 100
+
+
+def stop():
+    """Write everything down, then die (core) or wait (live). Does not return."""
+    end, arguments = (os.abort, ()) if MODE == "core" else (os.read, (0, 1))
+    try:
+        register()
+        # One line, so that this frame's line is the same when it is written down and when the process stops.
+        end(*write(sys._getframe(), arguments))
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def stop_when_idle():
+    """stop(), from a callback of the running loop, when all its tasks have come to rest."""
+    loop = asyncio.get_running_loop()
+    if loop._ready:
+        loop.call_soon(stop_when_idle)
+    else:
+        stop()
+
+
+async def stop_after_this():
+    """Wait for ever, after seeing to it that the process stops when the other tasks do the same."""
+    asyncio.get_running_loop().call_soon(stop_when_idle)
+    await asyncio.get_running_loop().create_future()
+
+
+def register():
+    """Make the loop that runs in this thread known to the oracle."""
+    loop = asyncio._get_running_loop()
+    if loop is not None:
+        loops[loop] = threading.get_native_id()
+
+
+def expect(task, **fields):
+    """State the truth about a task, for what cannot be asked."""
+    expected.setdefault(task, {}).update(fields)
+
+
+def write(frame, result=None):
+    """
+    Write what is true now to OUTPUT, adding to what another interpreter has written there.
+
+    @p frame is the calling thread's innermost frame. Returns @p result.
+    """
+    threads = thread_frames(frame)
+    on_stack = running_stacks(threads)
+    tasks = {task: loop for loop in loops for task in asyncio.all_tasks(loop)}
+    document = {
+        "pid": os.getpid(),
+        "python": platform.python_version(),
+        "debug_build": hasattr(sys, "gettotalrefcount"),
+        "tasks": [task_entry(task, loop, on_stack) for task, loop in tasks.items()],
+        "ended": [ended_entry(task) for task in ended_awaiters(tasks)],
+        "futures": [future_entry(future) for future in awaited_futures(tasks)],
+        "loops": [loop_entry(loop) for loop in loops],
+        "threads": [thread_entry(*thread) for thread in threads.items()],
+    }
+    if texts:
+        add_texts(document, tasks, on_stack)
+    if os.path.exists(OUTPUT):
+        with open(OUTPUT) as file:
+            for key, value in json.load(file).items():
+                if isinstance(value, list):
+                    document[key] += value
+    with open(OUTPUT + ".new", "w") as file:
+        file.write(json.dumps(document))  # dump() is much slower
+    os.rename(OUTPUT + ".new", OUTPUT)
+    if MODE == "live" and interpreter == 0:
+        print("ready", flush=True)
+    return result
+
+
+def address(thing):
+    return f"{id(thing):#x}"
+
+
+def type_name(thing):
+    """tp_name: with the module for a type made in C (they are immutable), without for one made by a class statement."""
+    cls = type(thing)
+    in_module = cls.__flags__ & IMMUTABLE and cls.__module__ != "builtins"
+    return f"{cls.__module__}.{cls.__name__}" if in_module else cls.__name__
+
+
+def task_entry(task, loop, on_stack):
+    coroutine = task.get_coro()
+    stack, objects = on_stack.get(task) or suspended_stack(coroutine)
+    waits_on = task._fut_waiter
+    if task in on_stack:
+        activity = "running" if asyncio.current_task(loop) is task else "executing"
+    elif inspect.getcoroutinestate(coroutine) == "CORO_CREATED":
+        activity = "created"
+    else:
+        activity = "ready" if waits_on is None or waits_on.done() else "waiting"
+    entry = {
+        "id": address(task),
+        "name": name_of(task),
+        "type": type_name(task),
+        "state": state_of(task),
+        "activity": activity,
+        "cancel_requests": task.cancelling(),
+        "must_cancel": task._must_cancel,
+        "thread": loops[loop],
+        "interpreter": interpreter,
+        "loop": address(loop),
+        "stack": stack,
+        "objects": objects,
+        "future": None if waits_on is None else address(waits_on),
+        **awaiters(task),
+    }
+    return entry | expected.get(task, {})
+
+
+def ended_entry(task):
+    return {"id": address(task), "name": name_of(task), "type": type_name(task), "state": state_of(task), "activity": "ended"}
+
+
+def future_entry(future):
+    return {"id": address(future), "type": type_name(future), "state": state_of(future), **awaiters(future)}
+
+
+def loop_entry(loop):
+    if loop.is_closed():
+        state = "closed"
+    elif not loop.is_running():
+        state = "not running"
+    elif asyncio.current_task(loop):
+        state = "task"
+    else:
+        state = "callback" if loops[loop] == threading.get_native_id() else "select"
+    return {
+        "id": address(loop),
+        "type": type_name(loop),
+        "state": state,
+        "thread": loops[loop],
+        "ready": len(loop._ready),
+        "scheduled": len(loop._scheduled),
+    }
+
+
+def thread_entry(native_id, frames):
+    loop = next((loop for loop in loops if loops[loop] == native_id and loop.is_running()), None)
+    task = asyncio.current_task(loop) if loop else None
+    return {
+        "native_id": native_id,
+        "interpreter": interpreter,
+        "loop": address(loop) if loop else None,
+        "task": address(task) if task else None,
+        "stack": [frame_entry(frame, frame.f_generator) for frame in frames],
+    }
+
+
+def name_of(task):
+    """The name, without get_name(), which would turn the number of a default name into a string for good."""
+    if not task.done():
+        for thing in gc.get_referents(task):
+            if type(thing) is int:
+                return f"Task-{thing}"
+    return task.get_name()
+
+
+def state_of(future):
+    if not future.done():
+        return "pending"
+    if future.cancelled():
+        return "cancelled"
+    return "failed" if future.exception() else "done"
+
+
+def awaiters(future):
+    """Who waits for it: pending tasks and futures by address; ended ones only as a number, for they cannot wait."""
+    waiters = future._asyncio_awaited_by or ()
+    return {
+        "awaited_by": sorted(address(waiter) for waiter in waiters if not waiter.done()),
+        "stale_awaiters": sum(waiter.done() for waiter in waiters),
+    }
+
+
+def ended_awaiters(tasks):
+    """Tasks that have ended and stand in an awaited-by set all the same."""
+    waiters = {waiter for task in [*tasks, *awaited_futures(tasks)] for waiter in task._asyncio_awaited_by or ()}
+    return {waiter for waiter in waiters if isinstance(waiter, asyncio.Task) and waiter.done()}
+
+
+def awaited_futures(tasks):
+    """Futures, not tasks, that tasks wait for."""
+    return {task._fut_waiter for task in tasks if not isinstance(task._fut_waiter, (asyncio.Task, type(None)))}
+
+
+def thread_frames(frame):
+    """{native thread id: its frames, innermost first}, for every thread of this interpreter that runs Python code."""
+    native_ids = {thread.ident: thread.native_id for thread in threading.enumerate()}
+    innermost = sys._current_frames() | {threading.get_ident(): frame}
+    return {native_ids[ident]: list(inner_to_outer(frame)) for ident, frame in innermost.items() if ident in native_ids}
+
+
+def inner_to_outer(frame):
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def running_stacks(threads):
+    """
+    {task: (frames, their objects)} for every task whose coroutine is on a thread's stack.
+
+    A task's frames end at its coroutine's own. A task that started another eagerly is below it on the same thread.
+    """
+    tasks = {task.get_coro(): task for loop in loops for task in asyncio.all_tasks(loop)}
+    stacks = {}
+    for frames in threads.values():
+        segment = []
+        for frame in frames:
+            segment.append(frame)
+            if frame.f_generator in tasks:
+                entries = [frame_entry(frame, frame.f_generator) for frame in segment]
+                objects = [frame.f_generator and address(frame.f_generator) for frame in segment]
+                stacks[tasks[frame.f_generator]] = entries, objects
+                segment = []
+    return stacks
+
+
+def suspended_stack(awaitable):
+    """(frames innermost first, their objects). A chain that ends at an object of which nothing is known ends with its type and address."""
+    entries, objects = [], []
+    while type(awaitable) in KINDS or type(awaitable).__name__ in WRAPPERS:
+        frame, awaited = frame_and_awaited(awaitable)
+        if frame is not None:
+            entries.append(frame_entry(frame, awaitable))
+            objects.append(address(awaitable))
+        awaitable = awaited
+    if awaitable is not None and type(awaitable).__name__ != "FutureIter":
+        entries.append({"function": type_name(awaitable), "file": None, "line": None, "kind": "awaitable"})
+        objects.append(address(awaitable))
+    return entries[::-1], objects[::-1]
+
+
+def frame_and_awaited(awaitable):
+    match type(awaitable):
+        case types.CoroutineType:
+            return awaitable.cr_frame, awaitable.cr_await
+        case types.GeneratorType:
+            return awaitable.gi_frame, awaitable.gi_yieldfrom
+        case types.AsyncGeneratorType:
+            return awaitable.ag_frame, awaitable.ag_await
+    return None, gc.get_referents(awaitable)[0]
+
+
+def frame_entry(frame, owner):
+    code = frame.f_code
+    return {"function": code.co_qualname, "file": code.co_filename, "line": frame.f_lineno, "kind": KINDS.get(type(owner), "function")}
+
+
+def add_texts(document, tasks, on_stack):
+    """Add asyncio.format_call_graph()'s text to every task for which that is right, and compare what it says of the stack with ours."""
+    first = list(zip(tasks, document["tasks"]))[:MAX_TEXTS]
+    asked = {task: entry for task, entry in first if asyncio_is_right(task, on_stack)}
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        for task, entry in asked.items():
+            stack = [frame_entry(item.frame, item.frame.f_generator) for item in asyncio.capture_call_graph(task).call_stack]
+            assert stack == entry["stack"], (stack, entry["stack"])
+        with open(writer, "w") as file:
+            json.dump([asyncio.format_call_graph(task) for task in asked], file)
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as file:
+        for entry, text in zip(asked.values(), json.load(file)):
+            entry["text"] = text
+    os.waitpid(child, 0)
+
+
+def asyncio_is_right(task, on_stack):
+    """
+    Whether format_call_graph() tells the truth about this task and all that wait for it.
+
+    It stops at everything but coroutines, shows one frame of a task that is on a thread's stack, does not end in a cycle, and shows
+    tasks that have ended as waiters.
+    """
+    pending, seen = [(task, ())], set()
+    while pending:
+        future, path = pending.pop()
+        if future in path or future.done() or future in on_stack or len(seen) > MAX_TEXTS:
+            return False
+        seen.add(future)
+        if isinstance(future, asyncio.Task):
+            awaitable = future.get_coro()
+            while type(awaitable) is types.CoroutineType:
+                awaitable = awaitable.cr_await
+            if awaitable is not None and type(awaitable).__name__ != "FutureIter":
+                return False
+        pending += [(waiter, (*path, future)) for waiter in future._asyncio_awaited_by or ()]
+    return True
