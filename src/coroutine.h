@@ -1,0 +1,88 @@
+/*
+ * Interpreter frames, and the chain of coroutines that a task is suspended in.
+ */
+#ifndef PA_COROUTINE_H
+#define PA_COROUTINE_H
+
+#include "code.h"
+
+/** What an interpreter frame holds that we use. */
+struct pa_iframe {
+    uint64_t previous;
+    uint64_t stackpointer;
+    struct pa_position position;
+    uint8_t owner;
+};
+
+/**
+ * Read the interpreter frame at @p address. @return false if it cannot be read.
+ *
+ * CPython: Include/internal/pycore_interpframe_structs.h, struct _PyInterpreterFrame.
+ */
+bool pa_iframe_read(struct pa_codes *codes, uint64_t address, struct pa_iframe *iframe);
+
+/** Whether it is a frame of Python code that has begun: entry frames and trampolines of the interpreter are none. */
+bool pa_iframe_is_complete(struct pa_codes *codes, const struct pa_iframe *iframe);
+
+/** The state of a coroutine, generator or async generator, in words that do not differ between versions. */
+enum pa_gen_state {
+    PA_GEN_CREATED,
+    PA_GEN_SUSPENDED,  /* at a plain yield */
+    PA_GEN_YIELD_FROM, /* awaits another object */
+    PA_GEN_EXECUTING,
+    PA_GEN_CLEARED, /* has ended */
+    PA_GEN_INVALID,
+};
+
+/** A coroutine, generator or async generator as read. */
+struct pa_gen {
+    enum pa_gen_state state;
+    uint64_t iframe; /* address of its frame */
+    struct pa_iframe frame;
+};
+
+/** Read the generator-like object at @p address, whose kind has been checked. @return false if it cannot be read. */
+bool pa_gen_read(struct pa_codes *codes, uint64_t address, struct pa_gen *gen);
+
+/** Whether objects of this kind have a frame of their own (the layout of PyGenObject). */
+static inline bool pa_kind_is_gen(enum pa_kind kind)
+{
+    return kind == PA_KIND_COROUTINE || kind == PA_KIND_GENERATOR || kind == PA_KIND_ASYNC_GENERATOR;
+}
+
+/** One frame of a chain: the object that owns it, and the place. */
+struct pa_link {
+    uint64_t object; /* coroutine, generator or async generator; of the awaitable at the end: that object */
+    uint32_t frame;  /* id in codes */
+};
+
+/** Why a chain ended where it did. */
+enum pa_chain_end {
+    PA_END_FUTURE,    /* a future's iterator: the normal end of a task that waits */
+    PA_END_YIELD,     /* a plain yield: asyncio.sleep(0) */
+    PA_END_CREATED,   /* not started */
+    PA_END_EXECUTING, /* runs, or was running: what it calls stands on a thread's stack */
+    PA_END_CLEARED,   /* has ended */
+    PA_END_AWAITABLE, /* an object of a type that we cannot follow; it is the chain's last link */
+    PA_END_UNKNOWN,   /* what is awaited could not be read: see @c why */
+};
+
+/** The chain of a coroutine, outermost frame first. */
+struct pa_chain {
+    PA_ARRAY(struct pa_link) links;
+    enum pa_chain_end end;
+    uint64_t end_object; /* PA_END_FUTURE: the future; PA_END_UNKNOWN: the address that was tried */
+    const char *why;     /* PA_END_UNKNOWN: what was wrong */
+};
+
+void pa_chain_free(struct pa_work *work, struct pa_chain *chain);
+
+/**
+ * Follow a coroutine to what it is suspended on. @p chain is reused: its links are replaced.
+ *
+ * Goes on through async generators, anext() with a default, generator-based coroutines, coroutine wrappers and objects whose
+ * __await__ returns one of these. Bounded by PA_MAX_STACK_DEPTH and by a check for circles.
+ */
+void pa_chain_follow(struct pa_codes *codes, uint64_t coroutine, struct pa_chain *chain);
+
+#endif

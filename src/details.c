@@ -1,0 +1,144 @@
+/* Details of tasks that are shown. See details.h. */
+#include "details.h"
+
+#include "limits.h"
+
+#include <stdio.h>
+
+/* Modules/_asynciomodule.c, struct TaskObj: the third single bit behind task_awaited_by_is_set */
+#define TASK_BIT_MUST_CANCEL 4u
+
+static bool is_task(const struct pa_graph *graph, uint32_t node)
+{
+    return graph->nodes.items[node].flags & PA_NODE_TASK;
+}
+
+bool pa_task_name(struct pa_graph *graph, uint32_t node, char *text, uint32_t *length)
+{
+    uint64_t name;
+    int64_t number;
+    uint64_t address = graph->nodes.items[node].address;
+    if (is_task(graph, node) && pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, task_name), &name)) {
+        if (pa_int_read(graph->objects, name, &number)) {
+            *length = (uint32_t)snprintf(text, PA_STRING_BYTES, "Task-%lld", (long long)number);
+            return true;
+        }
+        if (pa_str_read(graph->objects, name, text, length))
+            return true;
+    }
+    text[0] = '?';
+    *length = 1;
+    return false;
+}
+
+struct pa_text pa_node_type(struct pa_graph *graph, uint32_t node)
+{
+    uint32_t type = pa_type_of(graph->objects, graph->nodes.items[node].address);
+    return type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name;
+}
+
+uint64_t pa_task_fut_waiter(struct pa_graph *graph, uint32_t node)
+{
+    uint64_t future;
+    uint64_t address = graph->nodes.items[node].address + PA_OFFSET(graph->layout, task_fut_waiter);
+    return is_task(graph, node) && pa_memory_u64(graph->memory, address, &future) ? future : 0;
+}
+
+void pa_task_cancelling(struct pa_graph *graph, uint32_t node, uint32_t *requests, bool *must_cancel)
+{
+    uint64_t address = graph->nodes.items[node].address;
+    uint8_t bits;
+    *must_cancel = is_task(graph, node) && pa_memory_u8(graph->memory, address + PA_OFFSET(graph->layout, task_bits), &bits) &&
+                   bits & TASK_BIT_MUST_CANCEL;
+    if (!is_task(graph, node) ||
+        !pa_memory_u32(graph->memory, address + PA_OFFSET(graph->layout, task_cancel_requests), requests) || *requests > INT32_MAX)
+        *requests = 0;
+}
+
+/* The coroutine of a task, 0 if it cannot be read. */
+static uint64_t task_coroutine(struct pa_graph *graph, uint32_t node)
+{
+    uint64_t coroutine;
+    uint64_t address = graph->nodes.items[node].address + PA_OFFSET(graph->layout, task_coro);
+    return is_task(graph, node) && pa_memory_u64(graph->memory, address, &coroutine) ? coroutine : 0;
+}
+
+void pa_task_objects(struct pa_graph *graph, uint32_t node, struct pa_links *links)
+{
+    const struct pa_executing *executing = pa_graph_executing(graph, node);
+    links->count = 0;
+    if (executing) {
+        for (uint32_t i = executing->first; i <= executing->last; i++) {
+            uint64_t *slot = pa_array_push(graph->work, links, PA_NONE);
+            if (slot)
+                *slot = graph->thread_frames.items[i].is_gen ? graph->thread_frames.items[i].object : 0;
+        }
+        return;
+    }
+    uint64_t coroutine = graph->nodes.items[node].state == PA_PENDING ? task_coroutine(graph, node) : 0;
+    if (coroutine == 0)
+        return;
+    pa_chain_follow(graph->codes, coroutine, &graph->chain);
+    for (uint32_t i = graph->chain.links.count; i > 0; i--) {
+        uint64_t *slot = pa_array_push(graph->work, links, PA_NONE);
+        if (slot)
+            *slot = graph->chain.links.items[i - 1].object;
+    }
+}
+
+void pa_stack_frames(struct pa_graph *graph, uint32_t stack, struct pa_frame_list *frames)
+{
+    frames->count = 0;
+    while (stack != 0) {
+        uint32_t *slot = pa_array_push(graph->work, frames, PA_NONE);
+        if (!slot)
+            return;
+        *slot = graph->codes->stacks.items[stack].frame;
+        stack = graph->codes->stacks.items[stack].outer;
+    }
+}
+
+uint32_t pa_task_of_object(struct pa_graph *graph, uint64_t object)
+{
+    struct pa_links links = {0};
+    uint32_t found = PA_NONE;
+    for (uint32_t i = 0; i < graph->tasks.count && found == PA_NONE && pa_work_step(graph->work); i++) {
+        pa_task_objects(graph, graph->tasks.items[i], &links);
+        for (uint32_t k = 0; k < links.count; k++) {
+            if (links.items[k] == object)
+                found = graph->tasks.items[i];
+        }
+    }
+    pa_array_free(graph->work, &links);
+    return found;
+}
+
+static bool contains(const char *text, uint32_t length, const char *part)
+{
+    return memmem(text, length, part, strlen(part)) != NULL;
+}
+
+bool pa_frame_is_own(const struct pa_graph *graph, uint32_t frame)
+{
+    const struct pa_frame *item = &graph->codes->frames.items[frame];
+    const char *file = pa_arena_text(&graph->objects->text, item->file);
+    uint32_t length = item->file.length;
+    /* "<frozen importlib._bootstrap>", "<string>": code without a file is nobody's own. */
+    return length > 0 && file[0] != '<' && !contains(file, length, "/lib/python3") && !contains(file, length, "/site-packages/") &&
+           !contains(file, length, "/dist-packages/");
+}
+
+uint32_t pa_stack_telling_frame(const struct pa_graph *graph, uint32_t stack)
+{
+    const struct pa_stack *stacks = graph->codes->stacks.items;
+    uint32_t innermost = PA_NONE;
+    for (uint32_t at = stack; at != 0; at = stacks[at].outer) {
+        if (graph->codes->frames.items[stacks[at].frame].kind == PA_FRAME_AWAITABLE)
+            continue;
+        if (innermost == PA_NONE)
+            innermost = stacks[at].frame;
+        if (pa_frame_is_own(graph, stacks[at].frame))
+            return stacks[at].frame;
+    }
+    return innermost;
+}

@@ -1,0 +1,156 @@
+/*
+ * The graph: interpreters, threads, loops, tasks and futures, and who waits for whom. Arrays with 32-bit ids, filled once a session.
+ *
+ * A node costs 32 bytes, since a million tasks is the normal case: names, coroutine objects and whatever else is needed only for what
+ * is shown are read from the target when it is shown (details.h).
+ */
+#ifndef PA_GRAPH_H
+#define PA_GRAPH_H
+
+#include "coroutine.h"
+
+struct pa_interpreter {
+    uint64_t address;
+    int64_t id;
+};
+
+/** A thread state, and the debugger's thread that it belongs to. */
+struct pa_thread {
+    uint64_t address; /* PyThreadState */
+    uint64_t pthread_id, native_id;
+    uint64_t loop, task;  /* what runs in it; 0 if nothing */
+    uint32_t interpreter; /* index */
+    uint32_t first_frame; /* its Python frames in thread_frames, innermost first */
+    uint32_t frame_count;
+    uint32_t stack;  /* of all of them */
+    uint32_t number; /* the debugger's number; 0 if it knows no such thread */
+    int64_t lwp;
+    bool selected;
+    char name[32];
+};
+
+/** A Python frame of a thread. */
+struct pa_thread_frame {
+    uint64_t object; /* first: of the index; the generator or coroutine that owns the frame, or the frame's own address */
+    uint32_t frame;
+    bool is_gen;
+};
+
+struct pa_loop {
+    uint64_t address; /* first: of the index */
+    uint32_t thread;  /* index of the thread that runs it, or PA_NONE */
+    uint32_t task;    /* node that runs in it, or PA_NONE */
+    uint32_t tasks;   /* pending tasks that belong to it */
+    uint32_t waiting; /* of these, tasks that wait */
+};
+
+enum pa_state { PA_PENDING, PA_DONE, PA_FAILED_STATE, PA_CANCELLED };
+enum pa_activity { PA_RUNNING, PA_EXECUTING, PA_READY, PA_CREATED, PA_WAITING, PA_ENDED };
+
+/** What a task is suspended on, as far as it is known for all tasks. */
+enum pa_wait { PA_WAIT_NONE, PA_WAIT_READY, PA_WAIT_TASK, PA_WAIT_FUTURE };
+
+#define PA_NODE_TASK     1u  /* a task; else a plain future */
+#define PA_NODE_LISTED   2u  /* found in a list of tasks */
+#define PA_NODE_READ     4u  /* its fields have been read */
+#define PA_NODE_IN_CYCLE 8u  /* waits, through others, for itself */
+#define PA_NODE_BAD      16u /* no task and no future, or unreadable: a problem says why */
+
+#define PA_NO_THREAD 0xffffu
+#define PA_NO_LOOP   0xffffu
+
+/** A task, or a future that takes part in waiting. */
+struct pa_node {
+    uint64_t address;    /* first: of the index */
+    uint32_t stack;      /* 0: no frames */
+    uint32_t first_edge; /* its awaiters in edges */
+    uint32_t edge_count;
+    uint32_t stale;        /* awaiters that have ended, left out of edges */
+    uint16_t thread;       /* index, or PA_NO_THREAD */
+    uint16_t loop;         /* index, or PA_NO_LOOP */
+    unsigned state : 2;    /* enum pa_state */
+    unsigned activity : 3; /* enum pa_activity */
+    unsigned wait : 3;     /* enum pa_wait */
+    unsigned flags : 8;    /* PA_NODE_* */
+    unsigned interpreter : 12;
+};
+
+/** A task whose coroutine runs, on a thread's stack: its frames are a slice of the thread's. */
+struct pa_executing {
+    uint32_t node;
+    uint32_t thread;
+    uint32_t first, last; /* in thread_frames, innermost first; last is the task's own coroutine */
+};
+
+/** Something that could not be read. */
+struct pa_problem {
+    const char *what; /* "task", "task list", … */
+    const char *why;
+    uint64_t address;
+    uint32_t node; /* the task it concerns, or PA_NONE */
+};
+
+struct pa_graph {
+    struct pa_work *work;
+    struct pa_memory *memory;
+    const struct pa_layout *layout;
+    struct pa_objects *objects;
+    struct pa_codes *codes;
+    uint64_t runtime; /* address of _PyRuntime */
+
+    PA_ARRAY(struct pa_interpreter) interpreters;
+    PA_ARRAY(struct pa_thread) threads;
+    PA_ARRAY(struct pa_thread_frame) thread_frames;
+    struct pa_index thread_frame_index; /* by object, generators' frames only */
+    PA_ARRAY(struct pa_loop) loops;
+    struct pa_index loop_index;
+    PA_ARRAY(struct pa_node) nodes;
+    struct pa_index node_index;
+    PA_ARRAY(uint32_t) tasks; /* nodes of listed tasks in the order of the lists, then tasks found otherwise */
+    PA_ARRAY(uint32_t) edges; /* nodes that wait */
+    PA_ARRAY(struct pa_executing) executing;
+    PA_ARRAY(uint32_t) cycle_members; /* of each cycle: every node waits for the next, the last for the first */
+    PA_ARRAY(uint32_t) cycle_ends;    /* where each cycle ends in cycle_members */
+    uint32_t more_cycles;             /* that are not named */
+    PA_ARRAY(struct pa_problem) problems;
+    uint32_t problem_count;    /* of all, also those beyond PA_MAX_PROBLEMS */
+    uint32_t debugger_threads; /* that the debugger knows */
+    struct pa_chain chain;     /* scratch */
+};
+
+/** Set up an empty graph over what stands to its left. */
+void pa_graph_init(struct pa_graph *graph, struct pa_codes *codes, uint64_t runtime);
+void pa_graph_deinit(struct pa_graph *graph);
+
+/** Walk the target. @return PA_OK, also with problems; PA_ABORTED or PA_NO_MEMORY. */
+enum pa_status pa_graph_build(struct pa_graph *graph);
+
+/** Note a problem. @p what and @p why are literals. */
+void pa_graph_problem(struct pa_graph *graph, const char *what, uint64_t address, const char *why, uint32_t node);
+
+/** The node of a task or future at @p address, made if it is new; PA_NONE without memory. Its type is not checked here. */
+uint32_t pa_graph_node(struct pa_graph *graph, uint64_t address);
+
+/** The node at @p address, or PA_NONE. */
+uint32_t pa_graph_find(const struct pa_graph *graph, uint64_t address);
+
+/** The slice of thread frames of a node that executes, or NULL. */
+const struct pa_executing *pa_graph_executing(const struct pa_graph *graph, uint32_t node);
+
+/**
+ * The node of a task or future that the walk did not reach, read now with everything that hangs on it.
+ *
+ * @return its node; PA_NONE without memory.
+ */
+uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address);
+
+/* Parts of pa_graph_build(), a file each. */
+
+/** thread.c: interpreters, thread states, their frames, and which of the debugger's threads they are. */
+void pa_read_threads(struct pa_graph *graph);
+/** task.c: every task of every list, and what is reached from them. */
+void pa_read_tasks(struct pa_graph *graph);
+/** cycle.c: who waits, through others, for itself. */
+void pa_find_cycles(struct pa_graph *graph);
+
+#endif

@@ -1,0 +1,195 @@
+/* The head of a listing and its last line. See text.h. */
+#include "text.h"
+
+#include "limits.h"
+
+static void print_reason(struct pa_printer *printer)
+{
+    struct pa_output *out = printer->out;
+    const struct pa_view *view = printer->view;
+    uint32_t others = view->total - view->selected.count;
+    switch (view->reason) {
+    case PA_BECAUSE_SELECTED_THREAD:
+        pa_out(out, PA_STYLE_TITLE, "The task that runs in the selected thread");
+        if (others > 0) {
+            pa_out(out, PA_STYLE_PLAIN, "; ");
+            pa_out_counted(out, others, "more task: py-async-bt --all", "more tasks: py-async-bt --all");
+        }
+        break;
+    case PA_BECAUSE_OTHER_THREADS:
+        pa_out(out, PA_STYLE_TITLE, "All tasks, those first that run in other threads");
+        pa_out(out, PA_STYLE_PLAIN, ": none runs in the selected one");
+        break;
+    case PA_BECAUSE_NONE_RUNS:
+        pa_out(out, PA_STYLE_TITLE, "All tasks");
+        pa_out(out, PA_STYLE_PLAIN, ": none is running");
+        break;
+    case PA_BECAUSE_FOREST:
+        pa_out(out, PA_STYLE_TITLE, "Who awaits whom");
+        pa_out(out, PA_STYLE_PLAIN, ": every task stands above those that await it");
+        break;
+    default:
+        pa_out(out, PA_STYLE_TITLE, "All tasks");
+        if (others > 0) {
+            pa_out(out, PA_STYLE_PLAIN, " that match: ");
+            pa_out_count(out, view->selected.count);
+            pa_out(out, PA_STYLE_PLAIN, " of ");
+            pa_out_count(out, view->total);
+        }
+        break;
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+static void print_loop(struct pa_printer *printer, const struct pa_loop *loop)
+{
+    struct pa_graph *graph = printer->graph;
+    struct pa_output *out = printer->out;
+    if (loop->thread != PA_NONE) {
+        pa_print_thread(printer, loop->thread);
+        pa_out(out, PA_STYLE_PLAIN, ": loop ");
+    } else {
+        pa_out(out, PA_STYLE_PLAIN, "loop ");
+    }
+    pa_out_address(out, loop->address);
+    if (loop->thread == PA_NONE) {
+        pa_out(out, PA_STYLE_PLAIN, " is not running");
+    } else if (loop->task != PA_NONE) {
+        pa_out(out, PA_STYLE_PLAIN, " runs ");
+        pa_print_short(printer, loop->task);
+        uint32_t frame = graph->codes->stacks.items[graph->nodes.items[loop->task].stack].frame;
+        if (frame != PA_NONE)
+            pa_out(out, PA_STYLE_PLAIN, ", ");
+        pa_print_place(printer, frame);
+    } else {
+        pa_out(out, PA_STYLE_PLAIN, " runs no task");
+        uint32_t frame = graph->codes->stacks.items[graph->threads.items[loop->thread].stack].frame;
+        if (frame != PA_NONE)
+            pa_out(out, PA_STYLE_PLAIN, ", its thread is ");
+        pa_print_place(printer, frame);
+    }
+    if (loop->tasks > 0) {
+        pa_out(out, PA_STYLE_PLAIN, "; ");
+        pa_out_count(out, loop->waiting);
+        pa_out(out, PA_STYLE_PLAIN, " of its ");
+        pa_out_counted(out, loop->tasks, "task waits", loop->waiting == 1 ? "tasks waits" : "tasks wait");
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+static void print_totals(struct pa_printer *printer)
+{
+    struct pa_graph *graph = printer->graph;
+    struct pa_output *out = printer->out;
+    uint32_t activities[PA_ENDED + 1] = {0}, pending = 0;
+    for (uint32_t i = 0; i < graph->tasks.count; i++) {
+        const struct pa_node *node = &graph->nodes.items[graph->tasks.items[i]];
+        activities[node->activity]++;
+        pending += node->state == PA_PENDING;
+    }
+    if (pending == 0)
+        pa_out(out, PA_STYLE_PLAIN, "No task is alive");
+    else
+        pa_out_counted(out, pending, "task", "tasks");
+    const char *before = ": ";
+    for (uint32_t i = 0; pending > 0 && i < PA_ENDED; i++) {
+        if (activities[i] == 0)
+            continue;
+        pa_out(out, PA_STYLE_PLAIN, before);
+        pa_out_count(out, activities[i]);
+        pa_out(out, PA_STYLE_PLAIN, " ");
+        pa_out(out, PA_STYLE_PLAIN, pa_activity_name(i));
+        before = ", ";
+    }
+    if (activities[PA_ENDED] > 0) {
+        pa_out(out, PA_STYLE_PLAIN, "; ");
+        pa_out_counted(out, activities[PA_ENDED], "ended but referenced", "ended but referenced");
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+/* Threads that run Python while no task is alive: what the process does instead. */
+static uint32_t print_threads(struct pa_printer *printer, uint32_t room)
+{
+    const struct pa_graph *graph = printer->graph;
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < graph->threads.count && lines < room; i++) {
+        uint32_t frame = graph->codes->stacks.items[graph->threads.items[i].stack].frame;
+        if (frame == PA_NONE)
+            continue;
+        pa_print_thread(printer, i);
+        pa_out(printer->out, PA_STYLE_PLAIN, ": ");
+        pa_print_place(printer, frame);
+        pa_out(printer->out, PA_STYLE_PLAIN, "\n");
+        lines++;
+    }
+    return lines;
+}
+
+void pa_print_head(struct pa_printer *printer)
+{
+    const struct pa_graph *graph = printer->graph;
+    struct pa_output *out = printer->out;
+    uint32_t room = PA_HEAD_LINES - 2; /* less the first line and the totals */
+    uint32_t findings = graph->cycle_ends.count < 3 ? graph->cycle_ends.count : 3;
+    uint32_t loops = graph->loops.count <= room - findings ? graph->loops.count : room - findings - 1;
+    print_reason(printer);
+    for (uint32_t i = 0; i < loops; i++)
+        print_loop(printer, &graph->loops.items[i]);
+    if (loops < graph->loops.count) {
+        pa_out(out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+        pa_out_counted(out, graph->loops.count - loops, "more loop", "more loops");
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+    }
+    for (uint32_t i = 0; i < findings; i++) {
+        pa_out(out, PA_STYLE_HIGHLIGHT, "! cycle: ");
+        pa_print_cycle(printer, i);
+        uint32_t more = graph->cycle_ends.count + graph->more_cycles - findings;
+        if (i + 1 == findings && more > 0) {
+            pa_out(out, PA_STYLE_PLAIN, "; ");
+            pa_out_counted(out, more, "more cycle", "more cycles");
+        }
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+    }
+    if (graph->tasks.count == 0)
+        print_threads(printer, room - findings - loops);
+    print_totals(printer);
+}
+
+/* Problems that are printed one by one. */
+#define MAX_PROBLEM_LINES 5u
+
+void pa_print_end(struct pa_printer *printer)
+{
+    const struct pa_graph *graph = printer->graph;
+    struct pa_output *out = printer->out;
+    bool compat = printer->request->flags & PA_REQUEST_COMPAT;
+    if (graph->problem_count == 0) {
+        if (compat)
+            return;
+        pa_out(out, PA_STYLE_METADATA, "Complete: ");
+        pa_out_counted(out, graph->tasks.count, "task", "tasks");
+        pa_out(out, PA_STYLE_PLAIN, " in ");
+        pa_out_counted(out, graph->threads.count, "thread", "threads");
+        if (graph->interpreters.count > 1) {
+            pa_out(out, PA_STYLE_PLAIN, " of ");
+            pa_out_counted(out, graph->interpreters.count, "interpreter", "interpreters");
+        }
+        pa_out(out, PA_STYLE_PLAIN, ".\n");
+        return;
+    }
+    for (uint32_t i = 0; i < graph->problems.count && i < MAX_PROBLEM_LINES; i++) {
+        const struct pa_problem *problem = &graph->problems.items[i];
+        pa_out_format(out, PA_STYLE_HIGHLIGHT, "! %s ", problem->what);
+        pa_out_address(out, problem->address);
+        if (problem->node != PA_NONE && graph->nodes.items[problem->node].address != problem->address) {
+            pa_out(out, PA_STYLE_PLAIN, " of ");
+            pa_print_short(printer, problem->node);
+        }
+        pa_out_format(out, PA_STYLE_PLAIN, ": %s\n", problem->why);
+    }
+    pa_out(out, PA_STYLE_HIGHLIGHT, "INCOMPLETE: ");
+    pa_out_counted(out, graph->problem_count, "problem", "problems");
+    pa_out(out, PA_STYLE_PLAIN,
+           graph->problem_count > MAX_PROBLEM_LINES ? ", the first of them above; --json lists more.\n" : ", above.\n");
+}

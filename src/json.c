@@ -1,0 +1,489 @@
+/*
+ * The JSON document. See json.h.
+ *
+ * It is written straight to the output, a task at a time: a million of them must not be built up in memory.
+ */
+#include "json.h"
+
+#include "limits.h"
+#include "redact.h"
+#include "text.h"
+
+enum { DEFINED = 1, REFERRED = 2 };
+
+struct writer {
+    struct pa_session *session;
+    struct pa_graph *graph;
+    struct pa_view *view;
+    struct pa_output *out;
+    PA_ARRAY(uint32_t) stack_ids; /* stacks in the document, in their order there */
+    uint32_t *stack_number;       /* by stack: its place in stack_ids, or PA_NONE */
+    uint32_t stacks;              /* length of stack_number */
+    uint8_t *marks;               /* by node: DEFINED in the document, REFERRED to */
+    uint32_t nodes;               /* length of marks */
+    PA_ARRAY(uint32_t) referred;  /* nodes that were referred to before they were defined */
+    PA_ARRAY(uint64_t) unknown;   /* addresses that are referred to and are no node */
+    bool wrote_task;
+    struct pa_links links;
+    struct pa_frame_list frames;
+    char name[PA_STRING_BYTES];
+    char safe[2 * PA_STRING_BYTES];
+};
+
+static void raw(struct writer *writer, const char *text)
+{
+    pa_out(writer->out, PA_STYLE_PLAIN, text);
+}
+
+#define number(writer, ...) pa_out_format((writer)->out, PA_STYLE_PLAIN, __VA_ARGS__)
+
+static void string(struct writer *writer, const char *text)
+{
+    if (text)
+        pa_out_json(writer->out, text, strlen(text));
+    else
+        raw(writer, "null");
+}
+
+static void address(struct writer *writer, uint64_t value)
+{
+    if (value)
+        number(writer, "\"0x%llx\"", (unsigned long long)value);
+    else
+        raw(writer, "null");
+}
+
+static void target_text(struct writer *writer, struct pa_text text)
+{
+    pa_out_json(writer->out, pa_arena_text(&writer->graph->objects->text, text), text.length);
+}
+
+/* The place of a stack in the document; a stack that is new gets the next one. */
+static uint32_t stack_number(struct writer *writer, uint32_t stack)
+{
+    if (stack >= writer->stacks)
+        return 0;
+    if (writer->stack_number[stack] == PA_NONE) {
+        uint32_t *slot = pa_array_push(writer->graph->work, &writer->stack_ids, PA_NONE);
+        if (!slot)
+            return 0;
+        *slot = stack;
+        writer->stack_number[stack] = writer->stack_ids.count - 1;
+    }
+    return writer->stack_number[stack];
+}
+
+static void thread_number(struct writer *writer, uint32_t thread)
+{
+    uint32_t num = thread == PA_NONE ? 0 : writer->graph->threads.items[thread].number;
+    if (num)
+        number(writer, "%u", num);
+    else
+        raw(writer, "null");
+}
+
+/* Note that the document refers to a node, so that it is defined in it or listed as unknown. */
+static void refer(struct writer *writer, uint32_t node)
+{
+    if (node >= writer->nodes || writer->marks[node])
+        return;
+    uint32_t *slot = pa_array_push(writer->graph->work, &writer->referred, PA_NONE);
+    if (slot)
+        *slot = node;
+    writer->marks[node] |= REFERRED;
+}
+
+static void write_head(struct writer *writer)
+{
+    const struct pa_target *target = writer->graph->work->target;
+    struct pa_objects *objects = writer->graph->objects;
+    uint64_t ignored;
+    char version[32];
+    pa_version_text(writer->graph->layout->hexversion, version);
+    raw(writer, "{\"schema\": \"pyasync/1\", \"producer\": {\"pyasync\": \"" PA_VERSION "\", \"gdb\": ");
+    string(writer, target->debugger);
+    number(writer, "},\n\"python\": {\"version\": \"%s\", \"debug_build\": ", version);
+    /* Structures are the same; only debug builds have sys.gettotalrefcount(). */
+    if (pa_module_attribute(objects, "sys", "version", &ignored))
+        raw(writer, pa_module_attribute(objects, "sys", "gettotalrefcount", &ignored) ? "true" : "false");
+    else
+        raw(writer, "null");
+    number(writer, ", \"free_threaded\": %s},\n", writer->graph->layout->free_threaded ? "true" : "false");
+    raw(writer, "\"process\": {\"pid\": ");
+    if (target->pid > 0)
+        number(writer, "%lld", (long long)target->pid);
+    else
+        raw(writer, "null");
+    raw(writer, ", \"core\": ");
+    string(writer, target->core_name);
+    raw(writer, ", \"signal\": ");
+    string(writer, target->signal);
+    raw(writer, ", \"executable\": ");
+    string(writer, target->executable);
+    raw(writer, "},\n");
+}
+
+static void write_problems(struct writer *writer)
+{
+    const struct pa_graph *graph = writer->graph;
+    number(writer, "\"complete\": %s, \"problem_count\": %u,\n\"problems\": [", graph->problem_count == 0 ? "true" : "false",
+           graph->problem_count);
+    for (uint32_t i = 0; i < graph->problems.count; i++) {
+        const struct pa_problem *problem = &graph->problems.items[i];
+        raw(writer, i > 0 ? ",\n {\"what\": " : "\n {\"what\": ");
+        string(writer, problem->what);
+        raw(writer, ", \"address\": ");
+        number(writer, "\"0x%llx\"", (unsigned long long)problem->address);
+        raw(writer, ", \"why\": ");
+        string(writer, problem->why);
+        raw(writer, ", \"task\": ");
+        bool task = problem->node != PA_NONE && graph->nodes.items[problem->node].flags & PA_NODE_TASK;
+        address(writer, task ? graph->nodes.items[problem->node].address : 0);
+        if (task)
+            refer(writer, problem->node);
+        raw(writer, "}");
+    }
+    raw(writer, "],\n");
+}
+
+static void write_selection(struct writer *writer)
+{
+    const struct pa_request *request = writer->view->request;
+    const char *comma = "";
+    number(writer, "\"selection\": {\"total\": %u, \"shown\": %u, \"filters\": [", writer->view->total,
+           writer->view->selected.count);
+    if (request->state) {
+        raw(writer, "\"state=");
+        raw(writer, request->state); /* one of a closed list */
+        raw(writer, "\"");
+        comma = ", ";
+    }
+    if (request->thread < PA_THREAD_ALL) {
+        number(writer, "%s\"thread=%u\"", comma, request->thread);
+        comma = ", ";
+    }
+    if (request->in) {
+        raw(writer, comma);
+        string(writer, request->in);
+        comma = ", ";
+    }
+    for (uint32_t i = 0; i < request->operand_count; i++) {
+        raw(writer, comma);
+        string(writer, request->operands[i].text);
+        comma = ", ";
+    }
+    raw(writer, "]},\n");
+}
+
+static bool text_ends(const struct pa_graph *graph, struct pa_text text, const char *end)
+{
+    size_t length = strlen(end);
+    return text.length >= length && memcmp(pa_arena_text(&graph->objects->text, text) + text.length - length, end, length) == 0;
+}
+
+/* What a loop does, as far as it is certain from its thread's innermost frame. */
+static const char *loop_state(const struct pa_graph *graph, const struct pa_loop *loop)
+{
+    if (loop->thread == PA_NONE)
+        return "not running";
+    if (loop->task != PA_NONE)
+        return "task";
+    uint32_t frame = graph->codes->stacks.items[graph->threads.items[loop->thread].stack].frame;
+    if (frame == PA_NONE)
+        return "running";
+    const struct pa_frame *item = &graph->codes->frames.items[frame];
+    return text_ends(graph, item->function, ".select") && text_ends(graph, item->file, "/selectors.py") ? "select" : "running";
+}
+
+static void write_loops(struct writer *writer)
+{
+    struct pa_graph *graph = writer->graph;
+    raw(writer, "\"loops\": [");
+    for (uint32_t i = 0; i < graph->loops.count; i++) {
+        const struct pa_loop *loop = &graph->loops.items[i];
+        raw(writer, i > 0 ? ",\n {\"id\": " : "\n {\"id\": ");
+        address(writer, loop->address);
+        raw(writer, ", \"thread\": ");
+        thread_number(writer, loop->thread);
+        raw(writer, ", \"type\": ");
+        uint32_t type = pa_type_of(graph->objects, loop->address);
+        target_text(writer, type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name);
+        number(writer, ", \"state\": \"%s\", \"tasks\": %u}", loop_state(graph, loop), loop->tasks);
+    }
+    raw(writer, "],\n");
+}
+
+static void write_threads(struct writer *writer)
+{
+    struct pa_graph *graph = writer->graph;
+    raw(writer, "\"threads\": [");
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        const struct pa_thread *thread = &graph->threads.items[i];
+        uint32_t task = thread->task ? pa_graph_find(graph, thread->task) : PA_NONE;
+        raw(writer, i > 0 ? ",\n {\"num\": " : "\n {\"num\": ");
+        thread_number(writer, i);
+        raw(writer, ", \"lwp\": ");
+        if (thread->number && thread->lwp > 0)
+            number(writer, "%lld", (long long)thread->lwp);
+        else
+            raw(writer, "null");
+        number(writer, ", \"native_id\": %llu, \"interpreter\": %lld, \"name\": ", (unsigned long long)thread->native_id,
+               (long long)graph->interpreters.items[thread->interpreter].id);
+        string(writer, thread->name);
+        raw(writer, ", \"loop\": ");
+        address(writer, thread->loop);
+        raw(writer, ", \"task\": ");
+        address(writer, task == PA_NONE ? 0 : thread->task);
+        refer(writer, task);
+        number(writer, ", \"greenlet\": null, \"stack\": %u}", stack_number(writer, thread->stack));
+    }
+    raw(writer, "],\n");
+}
+
+static void write_awaited_by(struct writer *writer, const struct pa_node *node)
+{
+    raw(writer, "\"awaited_by\": [");
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        uint32_t awaiter = writer->graph->edges.items[node->first_edge + i];
+        number(writer, "%s{\"id\": \"0x%llx\", \"source\": \"published\"}", i > 0 ? ", " : "",
+               (unsigned long long)writer->graph->nodes.items[awaiter].address);
+        refer(writer, awaiter);
+    }
+    number(writer, "], \"stale_awaiters\": %u", node->stale);
+}
+
+/* What a task is suspended on. A future whose owner is not known is just that. */
+static void write_waits_on(struct writer *writer, uint32_t id, const struct pa_node *node)
+{
+    raw(writer, ", \"waits_on\": ");
+    uint64_t future = node->wait == PA_WAIT_TASK || node->wait == PA_WAIT_FUTURE ? pa_task_fut_waiter(writer->graph, id) : 0;
+    if (node->wait == PA_WAIT_READY) {
+        raw(writer, "{\"kind\": \"ready\", \"object\": null, \"future\": null}");
+    } else if (future == 0) {
+        raw(writer, "null");
+    } else {
+        number(writer, "{\"kind\": \"%s\", \"object\": ", node->wait == PA_WAIT_TASK ? "task" : "future");
+        address(writer, node->wait == PA_WAIT_TASK ? future : 0);
+        raw(writer, ", \"future\": ");
+        address(writer, future);
+        raw(writer, "}");
+        uint32_t other = pa_graph_find(writer->graph, future);
+        uint64_t *slot = other == PA_NONE ? pa_array_push(writer->graph->work, &writer->unknown, PA_NONE) : NULL;
+        if (slot)
+            *slot = future;
+        refer(writer, other);
+    }
+}
+
+static void write_objects(struct writer *writer, uint32_t id)
+{
+    pa_task_objects(writer->graph, id, &writer->links);
+    raw(writer, ", \"objects\": [");
+    for (uint32_t i = 0; i < writer->links.count; i++) {
+        if (i > 0)
+            raw(writer, ", ");
+        address(writer, writer->links.items[i]);
+    }
+    raw(writer, "], ");
+}
+
+static void write_task(struct writer *writer, uint32_t id)
+{
+    struct pa_graph *graph = writer->graph;
+    struct pa_node node = graph->nodes.items[id];
+    uint32_t length, requests;
+    bool must_cancel;
+    pa_task_name(graph, id, writer->name, &length);
+    const char *name = writer->name;
+    if (!(writer->view->request->flags & PA_REQUEST_SHOW_SECRETS)) {
+        length = pa_redact(writer->name, length, writer->safe, sizeof(writer->safe));
+        name = writer->safe;
+    }
+    pa_task_cancelling(graph, id, &requests, &must_cancel);
+    number(writer, " {\"id\": \"0x%llx\", \"name\": ", (unsigned long long)node.address);
+    pa_out_json(writer->out, name, length);
+    raw(writer, ", \"type\": ");
+    target_text(writer, pa_node_type(graph, id));
+    number(writer, ", \"state\": \"%s\", \"activity\": \"%s\", \"cancel_requests\": %u, \"must_cancel\": %s, \"thread\": ",
+           pa_state_name(node.state), pa_activity_name(node.activity), requests, must_cancel ? "true" : "false");
+    thread_number(writer, node.thread == PA_NO_THREAD ? PA_NONE : node.thread);
+    number(writer, ", \"interpreter\": %lld, \"loop\": ",
+           (long long)(graph->interpreters.count ? graph->interpreters.items[node.interpreter].id : 0));
+    address(writer, node.loop == PA_NO_LOOP ? 0 : graph->loops.items[node.loop].address);
+    number(writer, ", \"stack\": %u", stack_number(writer, node.stack));
+    write_objects(writer, id);
+    write_awaited_by(writer, &node);
+    write_waits_on(writer, id, &node);
+    raw(writer, ", \"exception\": null}");
+}
+
+static void write_tasks(struct writer *writer)
+{
+    raw(writer, "\"tasks\": [");
+    for (uint32_t i = 0; i < writer->view->selected.count && pa_work_step(writer->graph->work); i++) {
+        uint32_t id = writer->view->selected.items[i];
+        if (!(writer->graph->nodes.items[id].flags & PA_NODE_TASK)) {
+            refer(writer, id);
+            continue;
+        }
+        writer->marks[id] |= DEFINED;
+        raw(writer, writer->wrote_task ? ",\n" : "\n");
+        writer->wrote_task = true;
+        write_task(writer, id);
+    }
+    raw(writer, "],\n");
+}
+
+/* The futures that are referred to; more turn up while they are written. */
+static void write_futures(struct writer *writer)
+{
+    const char *comma = "\n";
+    raw(writer, "\"futures\": [");
+    for (uint32_t i = 0; i < writer->referred.count && pa_work_step(writer->graph->work); i++) {
+        uint32_t id = writer->referred.items[i];
+        const struct pa_node *node = &writer->graph->nodes.items[id];
+        if (node->flags & (PA_NODE_TASK | PA_NODE_BAD))
+            continue;
+        writer->marks[id] |= DEFINED;
+        number(writer, "%s {\"id\": \"0x%llx\", \"type\": ", comma, (unsigned long long)node->address);
+        target_text(writer, pa_node_type(writer->graph, id));
+        number(writer, ", \"state\": \"%s\", ", pa_state_name(node->state));
+        write_awaited_by(writer, node);
+        raw(writer, "}");
+        comma = ",\n";
+    }
+    raw(writer, "],\n");
+}
+
+static void write_cycles(struct writer *writer)
+{
+    const struct pa_graph *graph = writer->graph;
+    uint32_t first = 0;
+    raw(writer, "\"cycles\": [");
+    for (uint32_t i = 0; i < graph->cycle_ends.count; i++) {
+        raw(writer, i > 0 ? ", [" : "[");
+        for (uint32_t k = first; k < graph->cycle_ends.items[i]; k++) {
+            number(writer, "%s\"0x%llx\"", k > first ? ", " : "",
+                   (unsigned long long)graph->nodes.items[graph->cycle_members.items[k]].address);
+            refer(writer, graph->cycle_members.items[k]);
+        }
+        raw(writer, "]");
+        first = graph->cycle_ends.items[i];
+    }
+    raw(writer, "],\n\"greenlets\": [], \"findings\": [],\n");
+}
+
+static void write_unknown(struct writer *writer)
+{
+    const char *comma = "";
+    raw(writer, "\"unknown\": [");
+    for (uint32_t i = 0; i < writer->referred.count; i++) {
+        if (writer->marks[writer->referred.items[i]] & DEFINED)
+            continue;
+        number(writer, "%s\"0x%llx\"", comma, (unsigned long long)writer->graph->nodes.items[writer->referred.items[i]].address);
+        comma = ", ";
+    }
+    for (uint32_t i = 0; i < writer->unknown.count; i++) {
+        number(writer, "%s\"0x%llx\"", comma, (unsigned long long)writer->unknown.items[i]);
+        comma = ", ";
+    }
+    raw(writer, "],\n");
+}
+
+static void write_stack(struct writer *writer, uint32_t stack)
+{
+    static const char *const kinds[PA_FRAME_KIND_COUNT] = {"function", "coroutine", "generator", "async generator", "awaitable"};
+    pa_stack_frames(writer->graph, stack, &writer->frames);
+    raw(writer, "\n [");
+    for (uint32_t i = 0; i < writer->frames.count; i++) {
+        const struct pa_frame *frame = &writer->graph->codes->frames.items[writer->frames.items[i]];
+        raw(writer, i > 0 ? ", {\"function\": " : "{\"function\": ");
+        target_text(writer, frame->function);
+        raw(writer, ", \"file\": ");
+        if (frame->kind == PA_FRAME_AWAITABLE)
+            raw(writer, "null");
+        else
+            target_text(writer, frame->file);
+        if (frame->line > 0)
+            number(writer, ", \"line\": %d", frame->line);
+        else
+            raw(writer, ", \"line\": null");
+        number(writer, ", \"kind\": \"%s\"}", kinds[frame->kind]);
+    }
+    raw(writer, "]");
+}
+
+static void write_stacks(struct writer *writer)
+{
+    raw(writer, "\"stacks\": [");
+    for (uint32_t i = 0; i < writer->stack_ids.count && pa_work_step(writer->graph->work); i++) {
+        if (i > 0)
+            raw(writer, ",");
+        write_stack(writer, writer->stack_ids.items[i]);
+    }
+    raw(writer, "]}\n");
+}
+
+/* The private futures that tasks are suspended on are in no list: they become nodes now, since the document defines them. */
+static void read_waited_futures(struct writer *writer)
+{
+    struct pa_graph *graph = writer->graph;
+    for (uint32_t i = 0; i < writer->view->selected.count && pa_work_step(graph->work); i++) {
+        uint32_t id = writer->view->selected.items[i];
+        uint64_t future = graph->nodes.items[id].wait == PA_WAIT_FUTURE ? pa_task_fut_waiter(graph, id) : 0;
+        if (future && pa_graph_find(graph, future) == PA_NONE && pa_kind_of(graph->objects, future) == PA_KIND_FUTURE)
+            pa_read_reached_node(graph, future);
+    }
+}
+
+static bool begin(struct writer *writer)
+{
+    struct pa_work *work = writer->graph->work;
+    writer->stacks = writer->graph->codes->stacks.count;
+    writer->nodes = writer->graph->nodes.count;
+    writer->stack_number = pa_work_resize(work, NULL, 0, writer->stacks * sizeof(uint32_t));
+    writer->marks = pa_work_resize(work, NULL, 0, writer->nodes + 1u);
+    if (!writer->stack_number || !writer->marks)
+        return false;
+    memset(writer->stack_number, 0xff, writer->stacks * sizeof(uint32_t));
+    memset(writer->marks, 0, writer->nodes + 1u);
+    stack_number(writer, 0); /* the empty stack is the first */
+    return true;
+}
+
+enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, struct pa_output *out)
+{
+    struct pa_work *work = view->graph->work;
+    struct writer *writer = pa_work_resize(work, NULL, 0, sizeof(*writer));
+    if (!writer)
+        return work->fatal;
+    memset(writer, 0, offsetof(struct writer, name));
+    writer->session = session;
+    writer->graph = view->graph;
+    writer->view = view;
+    writer->out = out;
+    read_waited_futures(writer);
+    if (work->fatal == PA_OK && begin(writer)) {
+        write_head(writer);
+        if (view->request->command == PA_COMMAND_INFO)
+            pa_info_json(session, out);
+        write_problems(writer);
+        write_selection(writer);
+        write_loops(writer);
+        write_threads(writer);
+        write_tasks(writer);
+        write_cycles(writer);
+        write_futures(writer);
+        write_unknown(writer);
+        write_stacks(writer);
+    }
+    pa_work_resize(work, writer->stack_number, writer->stack_number ? writer->stacks * sizeof(uint32_t) : 0, 0);
+    pa_work_resize(work, writer->marks, writer->marks ? writer->nodes + 1u : 0, 0);
+    pa_array_free(work, &writer->stack_ids);
+    pa_array_free(work, &writer->referred);
+    pa_array_free(work, &writer->unknown);
+    pa_array_free(work, &writer->links);
+    pa_array_free(work, &writer->frames);
+    pa_work_resize(work, writer, sizeof(*writer), 0);
+    return work->fatal;
+}

@@ -1,0 +1,11 @@
+/* The JSON document, schema pyasync/1 (pyasync-1.schema.json). */
+#ifndef PA_JSON_H
+#define PA_JSON_H
+
+#include "session.h"
+#include "view.h"
+
+/** Print the document of a request. Every command has the same one; what differs is which tasks are in it. */
+enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, struct pa_output *out);
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * The fields of CPython's structures that we read: one line a field. This list is at once what the parser fills, what the validator
+ * checks and what py-async-info prints. No field is read that does not stand here.
+ *
+ *     PA_STRUCT(id, need, dwarf_type)                 its size, "id_size"; fields are checked against it
+ *     PA_FIELD(owner, name, width, need, path, why)   the offset of one field, "owner_name"; path is the member in DWARF
+ *
+ * need: REQUIRED, the walk cannot do without; OPTIONAL, something is shown less well without it (free-threaded builds, one version).
+ * Structures of one word (the object behind an async_generator_asend, …) are known by their first field only.
+ */
+#ifndef PA_STRUCT
+#define PA_STRUCT(id, need, dwarf_type)
+#endif
+#ifndef PA_FIELD
+#define PA_FIELD(owner, name, width, need, path, why)
+#endif
+
+PA_STRUCT(runtime, REQUIRED, "_PyRuntimeState")
+PA_FIELD(runtime, interpreters_head, 8, REQUIRED, "interpreters.head", "the list of interpreters")
+
+PA_STRUCT(interpreter, REQUIRED, "PyInterpreterState")
+PA_FIELD(interpreter, id, 8, REQUIRED, "id", "0 is the main interpreter")
+PA_FIELD(interpreter, next, 8, REQUIRED, "next", "the list of interpreters")
+PA_FIELD(interpreter, threads_head, 8, REQUIRED, "threads.head", "the list of thread states")
+PA_FIELD(interpreter, imports_modules, 8, REQUIRED, "imports.modules", "sys.modules: types known by identity")
+PA_FIELD(interpreter, asyncio_tasks_head, 16, REQUIRED, "asyncio_tasks_head", "tasks of threads that have exited")
+
+PA_STRUCT(thread, REQUIRED, "PyThreadState")
+PA_FIELD(thread, next, 8, REQUIRED, "next", "the list of thread states")
+PA_FIELD(thread, current_frame, 8, REQUIRED, "current_frame", "where the thread's Python code stands")
+PA_FIELD(thread, thread_id, 8, REQUIRED, "thread_id", "pthread_self(): which of the debugger's threads it is")
+PA_FIELD(thread, native_thread_id, 8, REQUIRED, "native_thread_id", "the kernel's thread id in the process's own namespace")
+
+PA_STRUCT(thread_impl, REQUIRED, "_PyThreadStateImpl")
+PA_FIELD(thread_impl, running_loop, 8, REQUIRED, "asyncio_running_loop", "the loop that runs in the thread")
+PA_FIELD(thread_impl, running_task, 8, REQUIRED, "asyncio_running_task", "the task that runs in the thread")
+PA_FIELD(thread_impl, asyncio_tasks_head, 16, REQUIRED, "asyncio_tasks_head", "the thread's pending tasks")
+
+PA_STRUCT(frame, REQUIRED, "_PyInterpreterFrame")
+PA_FIELD(frame, executable, 8, REQUIRED, "f_executable", "the code object, tagged")
+PA_FIELD(frame, previous, 8, REQUIRED, "previous", "the caller's frame")
+PA_FIELD(frame, instr_ptr, 8, REQUIRED, "instr_ptr", "the instruction, for the line")
+PA_FIELD(frame, stackpointer, 8, REQUIRED, "stackpointer", "what is awaited lies below it")
+PA_FIELD(frame, owner, 1, REQUIRED, "owner", "whether a generator owns the frame")
+PA_FIELD(frame, localsplus, 8, REQUIRED, "localsplus", "where the value stack cannot begin before")
+PA_FIELD(frame, tlbc_index, 4, OPTIONAL, "tlbc_index", "free-threaded: which copy of the bytecode runs")
+
+PA_STRUCT(code, REQUIRED, "PyCodeObject")
+PA_FIELD(code, units, 8, REQUIRED, "ob_base.ob_size", "code units, the bound of an instruction offset")
+PA_FIELD(code, filename, 8, REQUIRED, "co_filename", "the file of a frame")
+PA_FIELD(code, qualname, 8, REQUIRED, "co_qualname", "the function of a frame")
+PA_FIELD(code, linetable, 8, REQUIRED, "co_linetable", "the line of a frame")
+PA_FIELD(code, firstlineno, 4, REQUIRED, "co_firstlineno", "the line of a frame")
+PA_FIELD(code, argcount, 4, REQUIRED, "co_argcount", "the neighbour of co_flags")
+PA_FIELD(code, flags, 4, REQUIRED, "co_flags", "coroutine, generator, async generator or function")
+PA_FIELD(code, bytecode, 1, REQUIRED, "co_code_adaptive", "where instruction offsets count from")
+PA_FIELD(code, firsttraceable, 4, OPTIONAL, "_co_firsttraceable", "frames that have not begun yet, with debug symbols only")
+PA_FIELD(code, tlbc, 8, OPTIONAL, "co_tlbc", "free-threaded: the copies of the bytecode")
+
+PA_STRUCT(object, REQUIRED, "PyObject")
+PA_FIELD(object, type, 8, REQUIRED, "ob_type", "the type of any object")
+
+PA_STRUCT(type, REQUIRED, "PyTypeObject")
+PA_FIELD(type, name, 8, REQUIRED, "tp_name", "the name of a type")
+PA_FIELD(type, flags, 8, REQUIRED, "tp_flags", "str and int are told by flags, and whether the type is static")
+PA_FIELD(type, base, 8, REQUIRED, "tp_base", "whether a type is a subclass of asyncio.Task")
+
+PA_STRUCT(set, REQUIRED, "PySetObject")
+PA_FIELD(set, used, 8, REQUIRED, "used", "how many awaiters there are")
+PA_FIELD(set, table, 8, REQUIRED, "table", "the slots of an awaited-by set")
+PA_FIELD(set, mask, 8, REQUIRED, "mask", "how many slots there are, less one")
+
+PA_STRUCT(dict, REQUIRED, "PyDictObject")
+PA_FIELD(dict, keys, 8, REQUIRED, "ma_keys", "sys.modules and module dictionaries")
+
+PA_STRUCT(dict_keys, REQUIRED, "PyDictKeysObject")
+PA_FIELD(dict_keys, log2_size, 1, REQUIRED, "dk_log2_size", "sys.modules and module dictionaries")
+PA_FIELD(dict_keys, log2_index_bytes, 1, REQUIRED, "dk_log2_index_bytes", "where the entries begin")
+PA_FIELD(dict_keys, kind, 1, REQUIRED, "dk_kind", "whether entries hold hashes")
+PA_FIELD(dict_keys, nentries, 8, REQUIRED, "dk_nentries", "how many entries were ever used")
+PA_FIELD(dict_keys, indices, 1, REQUIRED, "dk_indices", "where the entries begin")
+
+PA_STRUCT(long, REQUIRED, "PyLongObject")
+PA_FIELD(long, tag, 8, REQUIRED, "long_value.lv_tag", "default task names are numbers")
+PA_FIELD(long, digit, 4, REQUIRED, "long_value.ob_digit", "default task names are numbers")
+
+PA_STRUCT(bytes, REQUIRED, "PyBytesObject")
+PA_FIELD(bytes, length, 8, REQUIRED, "ob_base.ob_size", "the length of a line table")
+PA_FIELD(bytes, data, 1, REQUIRED, "ob_sval", "the bytes of a line table")
+
+PA_STRUCT(unicode, REQUIRED, "PyUnicodeObject")
+PA_FIELD(unicode, length, 8, REQUIRED, "_base._base.length", "characters of a str")
+PA_FIELD(unicode, state, 4, REQUIRED, "_base._base.state", "how a str is stored")
+PA_FIELD(unicode, ascii_data, 0, REQUIRED, "_base.utf8_length", "where the characters of an ASCII str begin")
+PA_FIELD(unicode, compact_data, 0, REQUIRED, "data", "where the characters of other str begin")
+
+PA_STRUCT(gen, REQUIRED, "PyGenObject")
+PA_FIELD(gen, frame_state, 1, REQUIRED, "gi_frame_state", "created, suspended, executing or cleared")
+PA_FIELD(gen, iframe, 8, REQUIRED, "gi_iframe", "the frame inside a coroutine or generator")
+
+PA_STRUCT(task, REQUIRED, "TaskObj")
+PA_FIELD(task, loop, 8, REQUIRED, "task_loop", "the loop of a task")
+PA_FIELD(task, exception, 8, REQUIRED, "task_exception", "whether an ended task failed")
+PA_FIELD(task, state, 4, REQUIRED, "task_state", "pending, cancelled or finished")
+PA_FIELD(task, awaited_by, 8, REQUIRED, "task_awaited_by", "who waits for a task")
+PA_FIELD(task, is_task, 1, REQUIRED, "task_is_task", "task or plain future")
+PA_FIELD(task, awaited_by_is_set, 1, REQUIRED, "task_awaited_by_is_set", "one awaiter or a set of them")
+PA_FIELD(task, bits, 1, REQUIRED, "", "must_cancel and other single bits")
+PA_FIELD(task, cancel_requests, 4, REQUIRED, "task_num_cancels_requested", "how often cancel() was called")
+PA_FIELD(task, fut_waiter, 8, REQUIRED, "task_fut_waiter", "what a task is suspended on")
+PA_FIELD(task, coro, 8, REQUIRED, "task_coro", "the coroutine that a task runs")
+PA_FIELD(task, name, 8, REQUIRED, "task_name", "the name of a task")
+PA_FIELD(task, node, 16, REQUIRED, "task_node", "the list that a task is in")
+
+/* The first word behind the object header of small objects. */
+PA_STRUCT(wrapper, REQUIRED, "")
+PA_FIELD(wrapper, future, 8, REQUIRED, "", "the future at the end of a coroutine chain (_asyncio.FutureIter)")
+PA_FIELD(wrapper, object, 8, REQUIRED, "",
+         "the generator behind coroutine_wrapper, anext_awaitable, async_generator_asend, …_athrow")
+PA_FIELD(wrapper, module_dict, 8, REQUIRED, "", "sys.modules: types known by identity")
+
+#undef PA_STRUCT
+#undef PA_FIELD

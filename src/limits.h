@@ -1,0 +1,82 @@
+/*
+ * Every bound on what is read, kept or printed, with its reason.
+ *
+ * The target is hostile: a crashed process is damaged memory. Each loop over target memory is bounded by one of these, and by a check
+ * that it does not go round in circles. A bound that cuts something real makes the result say so; none is met by a healthy process
+ * unless the comment says otherwise.
+ */
+#ifndef PA_LIMITS_H
+#define PA_LIMITS_H
+
+/* Frames of one stack. sys.setrecursionlimit() can allow more, a reader cannot use more. */
+#define PA_MAX_STACK_DEPTH 65536u
+
+/* Ids are 32-bit, and 2^28 tasks of 168 bytes are 45 GB. */
+#define PA_MAX_NODES (1u << 28)
+
+/* Interpreters and thread states: far above what one process can start. Threads are indexed by 16 bits. */
+#define PA_MAX_INTERPRETERS 4096u
+#define PA_MAX_THREADS      65535u
+
+/* Slots of one awaited-by set: 16 bytes each, so 2^26 are 1 GB. */
+#define PA_MAX_SET_SLOTS (1u << 26)
+
+/* Entries of one dict that are looked at; sys.modules of a big service has a few thousand. */
+#define PA_MAX_DICT_ENTRIES (1u << 20)
+
+/* Characters of one string that are kept. CPython's own reader keeps 255; a cut is marked with an ellipsis and a count. */
+#define PA_MAX_STRING 4096u
+
+/* Bytes of one line table. Generated code reaches a few hundred KiB. */
+#define PA_MAX_LINETABLE (16u << 20)
+
+/* Entries of a free-threaded code object's per-thread bytecode array. */
+#define PA_MAX_TLBC 65536u
+
+/* Steps along tp_base; the longest chain of bases in the standard library has 7. */
+#define PA_MAX_BASES 64u
+
+/* Distinct types, code objects and files that are remembered: a big service has some 100,000. */
+#define PA_MAX_TYPES (1u << 20)
+#define PA_MAX_CODES (1u << 22)
+
+/* Distinct event loops: indexed by 16 bits. */
+#define PA_MAX_LOOPS 65535u
+
+/* Problems that are kept one by one; more are only counted. */
+#define PA_MAX_PROBLEMS 256u
+
+/* Cycles of awaiters that are named one by one. */
+#define PA_MAX_CYCLES 64u
+
+/* Size of any structure in the target, as its debug offsets tell. _PyRuntimeState with its static objects is below 1 MB. */
+#define PA_MAX_STRUCT_SIZE (16u << 20)
+
+/* Size of an object's fixed part, of those that are read in one piece (task, generator, frame, code): below 300 bytes in 3.15. */
+#define PA_MAX_OBJECT_SIZE 4096u
+
+/* The library's own memory for one session. A million tasks take less than 100 MB. */
+#define PA_MAX_MEMORY (8ull << 30)
+
+/* Reads through the debugger: block size, page size for blocks that are not whole, and blocks kept (64 MiB). */
+#define PA_CACHE_BLOCK  65536u
+#define PA_CACHE_PAGE   4096u
+#define PA_CACHE_BLOCKS 1024u
+
+/* Runs of memory, threads and sections that a debugger may list. */
+#define PA_MAX_RANGES   (1u << 20)
+#define PA_MAX_SECTIONS 4096u
+
+/* Work between two looks at the clock, and between two calls of poll(). */
+#define PA_POLL_STEPS       256u
+#define PA_POLL_NANOSECONDS 20000000u
+
+/* What is printed unless the user asks for more: groups, levels of awaited-by nesting, names of a group's tasks. */
+#define PA_DEFAULT_GROUPS 50u
+#define PA_DEFAULT_DEPTH  40u
+#define PA_GROUP_NAMES    5u
+
+/* Lines of the head. */
+#define PA_HEAD_LINES 12u
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * The only way to the target's bytes.
+ *
+ * Two ways stand behind it. Of a core, the runs that the debugger lists are read from a mapping of the core file, since a heap of
+ * many gigabytes must not be copied block by block. All else (live processes, file-backed memory that is not in the core, a list
+ * that did not parse) goes through pa_target.read with a bounded cache of blocks. Neither interprets anything: bytes in, bytes out.
+ */
+#ifndef PA_MEMORY_H
+#define PA_MEMORY_H
+
+#include "work.h"
+
+#include <string.h>
+
+struct pa_block;
+
+struct pa_memory {
+    struct pa_work *work;
+    const uint8_t *map; /* the core file, read-only; NULL if it is not mapped */
+    size_t map_size;
+    struct pa_range *ranges; /* sorted by address, clamped to the core file; all that the debugger listed */
+    uint32_t range_count;
+    struct { /* the mapped run that served last, as [start, start + size) */
+        uint64_t start, size;
+        const uint8_t *bytes;
+    } last;
+    struct pa_block **blocks; /* PA_CACHE_BLOCKS of them, by a hash of the address; NULL until the first read */
+};
+
+/** Ask the target for its ranges and map the core file if there is one. Only a lack of memory or an abort fails. */
+enum pa_status pa_memory_init(struct pa_memory *memory, struct pa_work *work);
+void pa_memory_deinit(struct pa_memory *memory);
+
+/** As pa_memory_view(), for addresses outside of the last run. */
+const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, size_t length, void *scratch);
+
+/**
+ * Look at @p length bytes at @p address.
+ *
+ * @param scratch Room for @p length bytes, used when the bytes cannot be shown in place.
+ * @return The bytes, unaligned, valid as long as @p scratch; NULL if any of them cannot be read.
+ */
+static inline const uint8_t *pa_memory_view(struct pa_memory *memory, uint64_t address, size_t length, void *scratch)
+{
+    uint64_t offset = address - memory->last.start;
+    if (offset < memory->last.size && length <= memory->last.size - offset)
+        return memory->last.bytes + offset;
+    return pa_memory_view_slow(memory, address, length, scratch);
+}
+
+/** Copy @p length bytes. @return false if any of them cannot be read; then @p buffer is undefined. */
+static inline bool pa_memory_read(struct pa_memory *memory, uint64_t address, size_t length, void *buffer)
+{
+    const uint8_t *bytes = pa_memory_view(memory, address, length, buffer);
+    if (bytes && bytes != buffer)
+        memcpy(buffer, bytes, length);
+    return bytes != NULL;
+}
+
+static inline bool pa_memory_u64(struct pa_memory *memory, uint64_t address, uint64_t *value)
+{
+    return pa_memory_read(memory, address, sizeof(*value), value);
+}
+
+static inline bool pa_memory_u32(struct pa_memory *memory, uint64_t address, uint32_t *value)
+{
+    return pa_memory_read(memory, address, sizeof(*value), value);
+}
+
+static inline bool pa_memory_u8(struct pa_memory *memory, uint64_t address, uint8_t *value)
+{
+    return pa_memory_read(memory, address, sizeof(*value), value);
+}
+
+/** Fields of a view: the target is little-endian as the host is (x86-64). */
+static inline uint64_t pa_get_u64(const uint8_t *bytes, uint32_t offset)
+{
+    uint64_t value;
+    memcpy(&value, bytes + offset, sizeof(value));
+    return value;
+}
+
+static inline uint32_t pa_get_u32(const uint8_t *bytes, uint32_t offset)
+{
+    uint32_t value;
+    memcpy(&value, bytes + offset, sizeof(value));
+    return value;
+}
+
+/** Called by pa_memory_scan() for each 8-aligned word that equals the wanted one. @return false to end the scan. */
+typedef bool pa_scan_hit(void *context, uint64_t address);
+
+/**
+ * Search the listed ranges that have all of @p flags for an 8-aligned word.
+ *
+ * @return How many bytes were searched. Bounded by the ranges; polls.
+ */
+uint64_t pa_memory_scan(struct pa_memory *memory, uint32_t flags, uint64_t word, pa_scan_hit *hit, void *context);
+
+#endif

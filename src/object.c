@@ -1,0 +1,485 @@
+/* Types and plain values of the target. See object.h. */
+#include "object.h"
+
+#include <stdio.h>
+
+/* Include/object.h, Py_TPFLAGS_* */
+#define TPFLAGS_HEAPTYPE         (1u << 9)
+#define TPFLAGS_LONG_SUBCLASS    (1u << 24)
+#define TPFLAGS_UNICODE_SUBCLASS (1u << 28)
+#define TPFLAGS_DICT_SUBCLASS    (1u << 29)
+
+/* Longest tp_name that is kept. */
+#define MAX_TYPE_NAME 256u
+
+/* Static types: how to find them. Their names are in .rodata, which a core does not have. */
+static const struct {
+    enum pa_kind kind;
+    const char *name, *symbol, *module, *attribute;
+} known_types[] = {
+    {PA_KIND_COROUTINE, "coroutine", "PyCoro_Type", "types", "CoroutineType"},
+    {PA_KIND_GENERATOR, "generator", "PyGen_Type", "types", "GeneratorType"},
+    {PA_KIND_ASYNC_GENERATOR, "async_generator", "PyAsyncGen_Type", "types", "AsyncGeneratorType"},
+    {PA_KIND_COROUTINE_WRAPPER, "coroutine_wrapper", "_PyCoroWrapper_Type", NULL, NULL},
+    {PA_KIND_ASYNC_GEN_ASEND, "async_generator_asend", "_PyAsyncGenASend_Type", NULL, NULL},
+    {PA_KIND_ASYNC_GEN_ATHROW, "async_generator_athrow", "_PyAsyncGenAThrow_Type", NULL, NULL},
+    {PA_KIND_ANEXT_AWAITABLE, "anext_awaitable", "_PyAnextAwaitable_Type", NULL, NULL},
+    {PA_KIND_CODE, "code", "PyCode_Type", "types", "CodeType"},
+    {PA_KIND_STR, "str", "PyUnicode_Type", "builtins", "str"},
+    {PA_KIND_INT, "int", "PyLong_Type", "builtins", "int"},
+    {PA_KIND_BOOL, "bool", "PyBool_Type", "builtins", "bool"},
+    {PA_KIND_SET, "set", "PySet_Type", "builtins", "set"},
+    {PA_KIND_DICT, "dict", "PyDict_Type", "builtins", "dict"},
+    {PA_KIND_MODULE, "module", "PyModule_Type", "types", "ModuleType"},
+    {PA_KIND_NONE_TYPE, "NoneType", "_PyNone_Type", "types", "NoneType"},
+};
+#define KNOWN_TYPES (sizeof(known_types) / sizeof(*known_types))
+
+/* Heap types of _asyncio and what their subclasses are to us. Modules/_asynciomodule.c, Task_spec and its neighbours. */
+static const struct {
+    enum pa_kind kind;
+    const char *name;
+} heap_types[] = {
+    {PA_KIND_TASK, "_asyncio.Task"},
+    {PA_KIND_FUTURE, "_asyncio.Future"},
+    {PA_KIND_FUTURE_ITER, "_asyncio.FutureIter"},
+};
+
+const char *pa_evidence_name(enum pa_evidence evidence)
+{
+    static const char *const names[] = {"unknown", "symbol", "sys.modules", "name", "base type", "tp_flags"};
+    return names[evidence];
+}
+
+const char *pa_kind_type_name(enum pa_kind kind)
+{
+    for (size_t i = 0; i < KNOWN_TYPES; i++) {
+        if (known_types[i].kind == kind)
+            return known_types[i].name;
+    }
+    return NULL;
+}
+
+void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struct pa_layout *layout, uint64_t sys_modules)
+{
+    *objects = (struct pa_objects){
+        .work = memory->work, .memory = memory, .layout = layout, .sys_modules = sys_modules, .last_type = PA_NONE};
+    for (size_t i = 0; i < KNOWN_TYPES; i++) {
+        int32_t status = objects->work->target->symbol(known_types[i].symbol, &objects->known[known_types[i].kind]);
+        if (status == PA_OK)
+            objects->known_by[known_types[i].kind] = PA_BY_SYMBOL;
+        else
+            objects->known[known_types[i].kind] = 0;
+        if (status == PA_ABORTED) {
+            objects->work->fatal = PA_ABORTED;
+            return;
+        }
+    }
+    if (objects->known[PA_KIND_BOOL] && objects->known[PA_KIND_INT])
+        pa_layout_calibrate_type_base(layout, memory, objects->known[PA_KIND_BOOL], objects->known[PA_KIND_INT]);
+}
+
+void pa_objects_deinit(struct pa_objects *objects)
+{
+    struct pa_work *work = objects->work;
+    pa_array_free(work, &objects->types);
+    pa_index_free(work, &objects->type_index);
+    pa_arena_free(work, &objects->text);
+}
+
+/* Ask sys.modules for the static types that no symbol told. Once: a type of unknown name is rare. */
+static void search_modules(struct pa_objects *objects)
+{
+    if (objects->searched_modules)
+        return;
+    objects->searched_modules = true;
+    for (size_t i = 0; i < KNOWN_TYPES; i++) {
+        enum pa_kind kind = known_types[i].kind;
+        if (objects->known[kind] || !known_types[i].module)
+            continue;
+        if (pa_module_attribute(objects, known_types[i].module, known_types[i].attribute, &objects->known[kind]))
+            objects->known_by[kind] = PA_BY_SYS_MODULES;
+        else
+            objects->known[kind] = 0;
+    }
+    if (objects->known_by[PA_KIND_BOOL] == PA_BY_SYS_MODULES && objects->known[PA_KIND_INT])
+        pa_layout_calibrate_type_base(objects->layout, objects->memory, objects->known[PA_KIND_BOOL], objects->known[PA_KIND_INT]);
+}
+
+static uint32_t read_c_string(struct pa_memory *memory, uint64_t address, char *text, uint32_t capacity)
+{
+    uint32_t length = 0;
+    while (length < capacity) {
+        uint8_t byte;
+        if (!pa_memory_u8(memory, address + length, &byte))
+            return 0;
+        if (byte == 0)
+            break;
+        text[length++] = (char)byte;
+    }
+    return length;
+}
+
+/* Fields of a type that classification needs. */
+struct raw_type {
+    uint64_t flags, base;
+    char name[MAX_TYPE_NAME];
+    uint32_t name_length;
+};
+
+static bool read_type(struct pa_objects *objects, uint64_t address, struct raw_type *type)
+{
+    struct pa_memory *memory = objects->memory;
+    uint64_t name;
+    if (!pa_memory_u64(memory, address + PA_OFFSET(objects->layout, type_name), &name) ||
+        !pa_memory_u64(memory, address + PA_OFFSET(objects->layout, type_flags), &type->flags) ||
+        !pa_memory_u64(memory, address + PA_OFFSET(objects->layout, type_base), &type->base))
+        return false;
+    type->name_length = read_c_string(memory, name, type->name, sizeof(type->name));
+    return true;
+}
+
+static bool name_is(const struct raw_type *type, const char *name)
+{
+    return type->name_length == strlen(name) && memcmp(type->name, name, type->name_length) == 0;
+}
+
+static bool is_known(struct pa_objects *objects, uint64_t address, enum pa_kind *kind, enum pa_evidence *evidence)
+{
+    for (size_t i = 0; i < KNOWN_TYPES; i++) {
+        if (objects->known[known_types[i].kind] == address) {
+            *kind = known_types[i].kind;
+            *evidence = objects->known_by[*kind];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Follow tp_base to a type of _asyncio. */
+static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type type)
+{
+    for (uint32_t step = 0; step < PA_MAX_BASES; step++) {
+        for (size_t i = 0; type.flags & TPFLAGS_HEAPTYPE && i < sizeof(heap_types) / sizeof(*heap_types); i++) {
+            if (name_is(&type, heap_types[i].name))
+                return heap_types[i].kind;
+        }
+        if (type.base == 0 || !read_type(objects, type.base, &type))
+            break;
+    }
+    return PA_KIND_OTHER;
+}
+
+static void classify(struct pa_objects *objects, uint64_t address, const struct raw_type *raw, struct pa_type *type)
+{
+    enum pa_kind kind = PA_KIND_OTHER;
+    enum pa_evidence evidence = PA_BY_NOTHING;
+    if (raw->flags & TPFLAGS_HEAPTYPE) {
+        kind = kind_by_base(objects, *raw);
+        evidence = kind == PA_KIND_OTHER ? PA_BY_NOTHING : PA_BY_BASE;
+    } else if (!is_known(objects, address, &kind, &evidence)) {
+        for (size_t i = 0; i < KNOWN_TYPES && kind == PA_KIND_OTHER; i++) {
+            if (name_is(raw, known_types[i].name)) {
+                kind = known_types[i].kind;
+                evidence = PA_BY_NAME;
+            }
+        }
+        if (raw->name_length == 0) {
+            search_modules(objects);
+            is_known(objects, address, &kind, &evidence);
+        }
+    }
+    if (kind == PA_KIND_OTHER) {
+        if (raw->flags & TPFLAGS_UNICODE_SUBCLASS)
+            kind = PA_KIND_STR;
+        else if (raw->flags & TPFLAGS_LONG_SUBCLASS)
+            kind = PA_KIND_INT;
+        else if (raw->flags & TPFLAGS_DICT_SUBCLASS)
+            kind = PA_KIND_DICT;
+        evidence = kind == PA_KIND_OTHER ? PA_BY_NOTHING : PA_BY_FLAGS;
+    }
+    type->kind = (uint8_t)kind;
+    type->evidence = (uint8_t)evidence;
+    if (raw->name_length)
+        type->name = pa_arena_add(objects->work, &objects->text, raw->name, raw->name_length);
+    else if (pa_kind_type_name(kind) && evidence != PA_BY_FLAGS)
+        type->name = pa_arena_add(objects->work, &objects->text, pa_kind_type_name(kind), strlen(pa_kind_type_name(kind)));
+}
+
+uint32_t pa_type_at(struct pa_objects *objects, uint64_t address)
+{
+    if (objects->last_type != PA_NONE && objects->types.items[objects->last_type].address == address)
+        return objects->last_type;
+    uint32_t id = pa_index_find(&objects->type_index, objects->types.items, sizeof(struct pa_type), address);
+    if (id == PA_NONE) {
+        struct raw_type raw;
+        struct pa_type type = {.address = address, .frame = PA_NONE};
+        if (address == 0 || address % 8 != 0 || !read_type(objects, address, &raw))
+            return PA_NONE;
+        classify(objects, address, &raw, &type);
+        /* classify() may itself have met this type while it asked sys.modules. */
+        id = pa_index_find(&objects->type_index, objects->types.items, sizeof(struct pa_type), address);
+        if (id == PA_NONE) {
+            struct pa_type *slot = pa_array_push(objects->work, &objects->types, PA_MAX_TYPES);
+            if (!slot)
+                return PA_NONE;
+            *slot = type;
+            id = objects->types.count - 1;
+            if (!pa_index_add(objects->work, &objects->type_index, objects->types.items, sizeof(struct pa_type), id)) {
+                objects->types.count--;
+                return PA_NONE;
+            }
+        }
+    }
+    objects->last_type = id;
+    return id;
+}
+
+uint32_t pa_type_of(struct pa_objects *objects, uint64_t address)
+{
+    uint64_t type;
+    if (address == 0 || address % 8 != 0 ||
+        !pa_memory_u64(objects->memory, address + PA_OFFSET(objects->layout, object_type), &type))
+        return PA_NONE;
+    return pa_type_at(objects, type);
+}
+
+enum pa_kind pa_kind_of(struct pa_objects *objects, uint64_t address)
+{
+    uint32_t type = pa_type_of(objects, address);
+    return type == PA_NONE ? PA_KIND_OTHER : objects->types.items[type].kind;
+}
+
+uint32_t pa_utf8_encode(uint32_t c, char *out)
+{
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        out[0] = (char)(0xc0 | c >> 6);
+        out[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    if (c > 0x10ffff)
+        c = 0xfffd;
+    if (c < 0x10000) {
+        out[0] = (char)(0xe0 | c >> 12);
+        out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (c & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | c >> 18);
+    out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (c & 0x3f));
+    return 4;
+}
+
+/* Where and how the characters of a str are stored. Include/cpython/unicodeobject.h, struct _PyUnicodeObject_state. */
+struct str_storage {
+    uint64_t data;
+    uint64_t length; /* characters */
+    uint32_t width;  /* bytes a character: 1, 2 or 4 */
+    bool ascii;
+};
+
+static bool read_str_storage(struct pa_objects *objects, uint64_t address, struct str_storage *storage)
+{
+    const struct pa_layout *layout = objects->layout;
+    uint32_t state;
+    if (!pa_memory_u32(objects->memory, address + PA_OFFSET(layout, unicode_state), &state) ||
+        !pa_memory_u64(objects->memory, address + PA_OFFSET(layout, unicode_length), &storage->length))
+        return false;
+    /* Without the GIL the interned state is a byte of its own, for atomic access, and kind begins with the next byte. */
+    uint32_t kind_bit = layout->free_threaded ? 8 : 2;
+    storage->width = state >> kind_bit & 7;
+    bool compact = state >> (kind_bit + 3) & 1;
+    storage->ascii = state >> (kind_bit + 4) & 1;
+    if ((storage->width != 1 && storage->width != 2 && storage->width != 4) || storage->length > INT64_MAX / 4)
+        return false;
+    if (compact) {
+        storage->data =
+            address + (storage->ascii ? PA_OFFSET(layout, unicode_ascii_data) : PA_OFFSET(layout, unicode_compact_data));
+        return true;
+    }
+    /* Instances of str subclasses: a pointer to the characters stands where a compact str has them. */
+    return pa_memory_u64(objects->memory, address + PA_OFFSET(layout, unicode_compact_data), &storage->data);
+}
+
+static bool is_str(struct pa_objects *objects, uint64_t address)
+{
+    return pa_kind_of(objects, address) == PA_KIND_STR;
+}
+
+/* "1,234" */
+static uint32_t write_count(uint64_t count, char *out)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+    uint32_t length = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            out[length++] = ',';
+        out[length++] = digits[i];
+    }
+    return length;
+}
+
+bool pa_str_read(struct pa_objects *objects, uint64_t address, char *text, uint32_t *length)
+{
+    uint8_t scratch[256];
+    struct str_storage storage;
+    if (!is_str(objects, address) || !read_str_storage(objects, address, &storage))
+        return false;
+    uint64_t characters = storage.length <= PA_MAX_STRING ? storage.length : PA_MAX_STRING;
+    uint32_t out = 0;
+    for (uint64_t done = 0; done < characters;) {
+        uint64_t part = sizeof(scratch) / storage.width;
+        if (part > characters - done)
+            part = characters - done;
+        const uint8_t *bytes = pa_memory_view(objects->memory, storage.data + done * storage.width, part * storage.width, scratch);
+        if (!bytes)
+            return false;
+        for (uint32_t i = 0; i < part; i++) {
+            uint32_t c = storage.width == 1   ? bytes[i]
+                         : storage.width == 2 ? bytes[2 * i] | (uint32_t)bytes[2 * i + 1] << 8
+                                              : pa_get_u32(bytes, 4 * i);
+            out += pa_utf8_encode(c, text + out);
+        }
+        done += part;
+    }
+    if (storage.length > characters) {
+        memcpy(text + out, "\xe2\x80\xa6 (", 5);
+        out += 5;
+        out += write_count(storage.length - characters, text + out);
+        memcpy(text + out, " more characters)", 17);
+        out += 17;
+    }
+    *length = out;
+    return true;
+}
+
+bool pa_str_equals(struct pa_objects *objects, uint64_t address, const char *ascii)
+{
+    uint8_t scratch[256];
+    struct str_storage storage;
+    size_t length = strlen(ascii);
+    if (!is_str(objects, address) || !read_str_storage(objects, address, &storage))
+        return false;
+    if (storage.length != length || storage.width != 1 || length > sizeof(scratch))
+        return false;
+    const uint8_t *bytes = pa_memory_view(objects->memory, storage.data, length, scratch);
+    return bytes && memcmp(bytes, ascii, length) == 0;
+}
+
+bool pa_int_read(struct pa_objects *objects, uint64_t address, int64_t *value)
+{
+    const struct pa_layout *layout = objects->layout;
+    enum pa_kind kind = pa_kind_of(objects, address);
+    uint64_t tag;
+    if ((kind != PA_KIND_INT && kind != PA_KIND_BOOL) ||
+        !pa_memory_u64(objects->memory, address + PA_OFFSET(layout, long_tag), &tag))
+        return false;
+    /* Include/internal/pycore_long.h: sign in bits 0-1 (0 positive, 1 zero, 2 negative), number of 30-bit digits from bit 3. */
+    uint64_t digits = tag >> 3;
+    if (digits > 2)
+        return false;
+    uint64_t magnitude = 0;
+    for (uint32_t i = 0; i < digits; i++) {
+        uint32_t digit;
+        if (!pa_memory_u32(objects->memory, address + PA_OFFSET(layout, long_digit) + 4 * i, &digit) || digit >= 1u << 30)
+            return false;
+        magnitude |= (uint64_t)digit << 30 * i;
+    }
+    switch (tag & 3) {
+    case 0:
+        *value = (int64_t)magnitude;
+        return true;
+    case 1:
+        *value = 0;
+        return true;
+    case 2:
+        *value = -(int64_t)magnitude;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool pa_set_begin(struct pa_objects *objects, uint64_t address, struct pa_set_iterator *iterator)
+{
+    const struct pa_layout *layout = objects->layout;
+    uint64_t mask;
+    *iterator = (struct pa_set_iterator){.damaged = true};
+    if (pa_kind_of(objects, address) != PA_KIND_SET ||
+        !pa_memory_u64(objects->memory, address + PA_OFFSET(layout, set_mask), &mask) ||
+        !pa_memory_u64(objects->memory, address + PA_OFFSET(layout, set_used), &iterator->left) ||
+        !pa_memory_u64(objects->memory, address + PA_OFFSET(layout, set_table), &iterator->table))
+        return false;
+    /* A table has a power of two slots, and never more elements than slots. */
+    if (mask >= PA_MAX_SET_SLOTS || (mask & (mask + 1)) != 0 || iterator->left > mask + 1)
+        return false;
+    iterator->slots = mask + 1;
+    iterator->damaged = false;
+    return true;
+}
+
+bool pa_set_next(struct pa_objects *objects, struct pa_set_iterator *iterator, uint64_t *element)
+{
+    uint8_t scratch[16];
+    while (iterator->left > 0 && iterator->slot < iterator->slots) {
+        /* Include/cpython/setobject.h, setentry: key, hash. Objects/setobject.c marks a deleted entry with hash -1. */
+        const uint8_t *entry = pa_memory_view(objects->memory, iterator->table + iterator->slot * 16, 16, scratch);
+        iterator->slot++;
+        if (!entry || !pa_work_step(objects->work)) {
+            iterator->damaged = true;
+            return false;
+        }
+        *element = pa_get_u64(entry, 0);
+        if (*element != 0 && pa_get_u64(entry, 8) != UINT64_MAX) {
+            iterator->left--;
+            return true;
+        }
+    }
+    iterator->damaged = iterator->damaged || iterator->left > 0;
+    return false;
+}
+
+bool pa_dict_get(struct pa_objects *objects, uint64_t address, const char *key, uint64_t *value)
+{
+    const struct pa_layout *layout = objects->layout;
+    struct pa_memory *memory = objects->memory;
+    uint64_t keys, entries;
+    uint8_t log2_size, log2_index_bytes, kind, scratch[24];
+    if (pa_kind_of(objects, address) != PA_KIND_DICT || !pa_memory_u64(memory, address + PA_OFFSET(layout, dict_keys), &keys) ||
+        !pa_memory_u8(memory, keys + PA_OFFSET(layout, dict_keys_log2_size), &log2_size) ||
+        !pa_memory_u8(memory, keys + PA_OFFSET(layout, dict_keys_log2_index_bytes), &log2_index_bytes) ||
+        !pa_memory_u8(memory, keys + PA_OFFSET(layout, dict_keys_kind), &kind) ||
+        !pa_memory_u64(memory, keys + PA_OFFSET(layout, dict_keys_nentries), &entries))
+        return false;
+    if (log2_size > 40 || log2_index_bytes > 43 || entries > 1ull << log2_size || entries > PA_MAX_DICT_ENTRIES)
+        return false;
+    /* Include/internal/pycore_dict.h: kind 0 (general) entries are hash, key, value; the others key, value. Split tables (2) have no values. */
+    uint32_t size = kind == 0 ? 24 : 16;
+    uint64_t first = keys + PA_OFFSET(layout, dict_keys_indices) + (1ull << log2_index_bytes);
+    for (uint64_t i = 0; kind < 2 && i < entries; i++) {
+        const uint8_t *entry = pa_memory_view(memory, first + i * size, size, scratch);
+        if (!entry || !pa_work_step(objects->work))
+            return false;
+        uint64_t entry_value = pa_get_u64(entry, size - 8);
+        if (entry_value != 0 && pa_str_equals(objects, pa_get_u64(entry, size - 16), key)) {
+            *value = entry_value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pa_module_attribute(struct pa_objects *objects, const char *module, const char *attribute, uint64_t *value)
+{
+    uint64_t object, dict;
+    return objects->sys_modules != 0 && pa_dict_get(objects, objects->sys_modules, module, &object) &&
+           pa_memory_u64(objects->memory, object + PA_OFFSET(objects->layout, wrapper_module_dict), &dict) &&
+           pa_dict_get(objects, dict, attribute, value);
+}

@@ -1,0 +1,129 @@
+/*
+ * Python objects of the target: their types, and the few kinds of values that the walk needs (str, int, set, dict).
+ *
+ * Nothing is believed because a pointer leads there: an object is what its type says, and a static type is known by its address
+ * (symbol, or identity through sys.modules where no ELF file is at hand) or by its name.
+ */
+#ifndef PA_OBJECT_H
+#define PA_OBJECT_H
+
+#include "layout.h"
+#include "limits.h"
+
+/** What a type is to us. */
+enum pa_kind {
+    PA_KIND_OTHER = 0,
+    PA_KIND_COROUTINE,
+    PA_KIND_GENERATOR,
+    PA_KIND_ASYNC_GENERATOR,
+    PA_KIND_COROUTINE_WRAPPER, /* coroutine.__await__() */
+    PA_KIND_ASYNC_GEN_ASEND,   /* async_generator.__anext__() and .asend() */
+    PA_KIND_ASYNC_GEN_ATHROW,  /* .athrow() and .aclose() */
+    PA_KIND_ANEXT_AWAITABLE,   /* anext(iterator, default) */
+    PA_KIND_FUTURE_ITER,       /* future.__await__() */
+    PA_KIND_TASK,              /* _asyncio.Task and its subclasses */
+    PA_KIND_FUTURE,            /* _asyncio.Future and its subclasses that are no tasks */
+    PA_KIND_CODE,
+    PA_KIND_STR,
+    PA_KIND_INT,
+    PA_KIND_BOOL,
+    PA_KIND_SET,
+    PA_KIND_DICT,
+    PA_KIND_MODULE,
+    PA_KIND_NONE_TYPE,
+    PA_KIND_COUNT,
+};
+
+/** How a type's kind became known. */
+enum pa_evidence {
+    PA_BY_NOTHING = 0,
+    PA_BY_SYMBOL,      /* its address is that of a symbol */
+    PA_BY_SYS_MODULES, /* it is an attribute of a module in sys.modules */
+    PA_BY_NAME,        /* a static type of that name */
+    PA_BY_BASE,        /* a heap type of that name, or a subclass of one */
+    PA_BY_FLAGS,       /* the subclass bits of tp_flags */
+};
+
+/** A type that was met. */
+struct pa_type {
+    uint64_t address;    /* first: the key of the index */
+    struct pa_text name; /* tp_name; empty if it cannot be read */
+    uint32_t frame;      /* id of the pseudo frame that stands for an object of this type at the end of a stack (code.h) */
+    uint8_t kind;        /* enum pa_kind */
+    uint8_t evidence;    /* enum pa_evidence */
+};
+
+struct pa_objects {
+    struct pa_work *work;
+    struct pa_memory *memory;
+    struct pa_layout *layout;
+    uint64_t sys_modules;            /* the main interpreter's sys.modules, 0 if unknown */
+    uint64_t known[PA_KIND_COUNT];   /* addresses of static types, 0 if unknown */
+    uint8_t known_by[PA_KIND_COUNT]; /* enum pa_evidence */
+    bool searched_modules;           /* sys.modules has been asked */
+    PA_ARRAY(struct pa_type) types;
+    struct pa_index type_index;
+    uint32_t last_type;   /* id that pa_type_at() answered last */
+    struct pa_arena text; /* names of types, functions and files */
+};
+
+/** Set up for a process whose layout is known. @p sys_modules may be 0. Looks up the symbols of the static types. */
+void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struct pa_layout *layout, uint64_t sys_modules);
+void pa_objects_deinit(struct pa_objects *objects);
+
+/** The type at @p address. @return its id in @c types, or PA_NONE if there is no readable type. Types that cannot be are remembered. */
+uint32_t pa_type_at(struct pa_objects *objects, uint64_t address);
+
+/** The type of the object at @p address, as pa_type_at(). */
+uint32_t pa_type_of(struct pa_objects *objects, uint64_t address);
+
+/** The kind of the object at @p address; PA_KIND_OTHER also if it cannot be read. */
+enum pa_kind pa_kind_of(struct pa_objects *objects, uint64_t address);
+
+/** "symbol", "sys.modules", … */
+const char *pa_evidence_name(enum pa_evidence evidence);
+
+/** The tp_name of a static type of this kind, for the table of py-async-info; NULL for the kinds that have none. */
+const char *pa_kind_type_name(enum pa_kind kind);
+
+/** Room for any str as text: PA_MAX_STRING characters and the note on what was cut. */
+#define PA_STRING_BYTES (PA_MAX_STRING * 4u + 64u)
+
+/**
+ * Decode a str of any kind into UTF-8; lone surrogates become their three bytes (WTF-8), which the printing side escapes.
+ *
+ * @param text PA_STRING_BYTES of room. Longer str are cut to PA_MAX_STRING characters, then "… (N more characters)".
+ * @return false if it is no readable str.
+ */
+bool pa_str_read(struct pa_objects *objects, uint64_t address, char *text, uint32_t *length);
+
+/** Whether the object is the str @p ascii. */
+bool pa_str_equals(struct pa_objects *objects, uint64_t address, const char *ascii);
+
+/** An int of at most 60 bits, which is far above any counter. @return false if it is none. */
+bool pa_int_read(struct pa_objects *objects, uint64_t address, int64_t *value);
+
+/** Bytes of text that @p c takes; writes them. Code points that Unicode has not become U+FFFD. */
+uint32_t pa_utf8_encode(uint32_t c, char *out);
+
+/** Going through a set, in slot order. */
+struct pa_set_iterator {
+    uint64_t table;
+    uint64_t slot, slots;
+    uint64_t left; /* live entries not seen yet */
+    bool damaged;  /* something could not be read, or there are fewer entries than the set says */
+};
+
+/** @return false, with @c damaged set, if it is no readable set. */
+bool pa_set_begin(struct pa_objects *objects, uint64_t address, struct pa_set_iterator *iterator);
+
+/** The next element. @return false at the end, which may come early: see @c damaged. */
+bool pa_set_next(struct pa_objects *objects, struct pa_set_iterator *iterator, uint64_t *element);
+
+/** dict[@p key] for a str key of a plain dict. @return false if there is none. */
+bool pa_dict_get(struct pa_objects *objects, uint64_t address, const char *key, uint64_t *value);
+
+/** sys.modules[@p module].@p attribute. @return false if there is none. */
+bool pa_module_attribute(struct pa_objects *objects, const char *module, const char *attribute, uint64_t *value);
+
+#endif

@@ -1,0 +1,216 @@
+/*
+ * libpyasync: asyncio call graphs from the memory of another Python.
+ *
+ * This is the whole interface between the library, which knows CPython, and a front, which knows a debugger. The front fills in a
+ * struct pa_target (how to read memory, find symbols and threads, print), creates a session on it and runs requests. The library
+ * never writes to the target, prints only through pa_target.write and links libc only.
+ *
+ * The front mirrors these structures by hand (gdb/pyasync_gdb/library.py, through ctypes). Every change of a structure, of the
+ * meaning of a field or of an enumeration's values therefore raises PA_ABI_VERSION, which the front compares before anything else.
+ *
+ * All addresses are the target's. All strings are NUL terminated UTF-8 unless a length stands beside them. Nothing here is thread
+ * safe: one session is used by one thread at a time.
+ */
+#ifndef PYASYNC_H
+#define PYASYNC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PA_VERSION     "0.1.0"
+#define PA_ABI_VERSION 1
+
+/** What a library function, or a function of the front, answers. */
+enum pa_status {
+    PA_OK = 0,
+    PA_UNREADABLE = 1, /* these bytes are not in the target: the object they belong to becomes a problem */
+    PA_ABORTED = 2,    /* the user wants to stop (Ctrl-C, "q" in the pager): unwind at once, print nothing more */
+    PA_NO_MEMORY = 3,  /* malloc failed, or a limit of limits.h on the library's own memory was reached */
+    PA_FAILED = 4,     /* the request cannot be answered: pa_session_error() says why, in one line */
+};
+
+/** Where a run of target memory stands, as the front's debugger lists it. */
+struct pa_range {
+    uint64_t start;       /* first address */
+    uint64_t end;         /* one past the last address */
+    uint64_t file_offset; /* PA_RANGE_IN_CORE: where its bytes begin in the core file */
+    uint32_t flags;       /* PA_RANGE_* */
+    uint32_t reserved;
+};
+
+#define PA_RANGE_IN_CORE     1u /* the core file at pa_target.core_path has the bytes */
+#define PA_RANGE_WRITABLE    2u /* known to be writable */
+#define PA_RANGE_FILE_BACKED 4u /* known to be a mapping of a file */
+
+/** A thread of the target, as the debugger knows it. */
+struct pa_thread_info {
+    uint32_t number;     /* the debugger's own number, what the user types */
+    uint32_t selected;   /* 1 for the thread that the user has selected */
+    int64_t lwp;         /* kernel thread id as the debugger sees it; 0 if unknown */
+    uint64_t pthread_id; /* pthread_self(): $fs_base on x86-64; 0 if unknown */
+    char name[32];       /* NUL terminated, may be empty */
+};
+
+/** How a piece of text is to look. The front maps these to the debugger's own styles. */
+enum pa_style {
+    PA_STYLE_PLAIN = 0,
+    PA_STYLE_FUNCTION,
+    PA_STYLE_FILENAME,
+    PA_STYLE_VARIABLE, /* task names */
+    PA_STYLE_ADDRESS,
+    PA_STYLE_TITLE,     /* headings and field names of py-async-info */
+    PA_STYLE_METADATA,  /* what we say about the output: elisions, completeness */
+    PA_STYLE_HIGHLIGHT, /* findings and problems */
+    PA_STYLE_COUNT,
+};
+
+#define PA_TARGET_CORE 1u /* a core file: nothing changes, and core_path may be mapped */
+#define PA_TARGET_LIVE 2u /* a process, here or behind gdbserver */
+
+/**
+ * The target and its debugger. Filled in by the front, which keeps it and everything it points to alive as long as the session.
+ *
+ * The functions never raise into the library: one that is interrupted answers PA_ABORTED (or -2 where it answers a count), and
+ * the library unwinds. Functions that fill an array answer how many elements there are, of which at most @c capacity were stored, so
+ * a caller can ask again with more room; -1 means that the debugger cannot tell.
+ */
+struct pa_target {
+    uint32_t abi_version; /* PA_ABI_VERSION */
+    uint32_t flags;       /* PA_TARGET_* */
+
+    const char *core_path;  /* the core file, to map it; NULL: read everything through read() */
+    const char *core_name;  /* the core file as the user named it, for output; NULL if live */
+    const char *executable; /* for output; NULL if unknown */
+    const char *signal;     /* "SIGSEGV": what stopped or killed the process; NULL if nothing did */
+    const char *debugger;   /* the debugger's version, "18.1" */
+    int64_t pid;            /* 0 if unknown */
+
+    /** Copy @p length bytes at @p address. PA_OK, PA_UNREADABLE if any byte is missing, PA_ABORTED. */
+    int32_t (*read)(uint64_t address, uint64_t length, void *buffer);
+
+    /** The addresses in memory of all loaded sections called @p name, of every object file. */
+    int64_t (*sections)(const char *name, uint64_t *addresses, uint64_t capacity);
+
+    /** The address of a global symbol. PA_OK, PA_UNREADABLE if there is none, PA_ABORTED. */
+    int32_t (*symbol)(const char *name, uint64_t *address);
+
+    /** The offset in bytes of member @p path ("task_node.next") in @p type, from DWARF. -1 if there is none, -2 aborted. */
+    int64_t (*member_offset)(const char *type, const char *path);
+
+    /** The target's memory: in a core every run it has the bytes of; live, what the debugger can list (possibly nothing). */
+    int64_t (*ranges)(struct pa_range *ranges, uint64_t capacity);
+
+    /** The target's threads, in the debugger's order. */
+    int64_t (*threads)(struct pa_thread_info *threads, uint64_t capacity);
+
+    /** Line @p line of source file @p file by the debugger's own search rules, without newline. PA_OK, PA_UNREADABLE, PA_ABORTED. */
+    int32_t (*source_line)(const char *file, int32_t line, char *buffer, uint64_t capacity);
+
+    /** Print @p length bytes of UTF-8, already escaped. PA_OK or PA_ABORTED (the pager was quit). */
+    int32_t (*write)(uint32_t style, const char *bytes, uint64_t length);
+
+    /** Called at least every 50 ms of work. PA_OK or PA_ABORTED. */
+    int32_t (*poll)(void);
+};
+
+enum pa_command {
+    PA_COMMAND_BACKTRACE = 0,  /* py-async-bt */
+    PA_COMMAND_AWAITED_BY = 1, /* py-awaited-by */
+    PA_COMMAND_TASKS = 2,      /* py-async-tasks */
+    PA_COMMAND_INFO = 3,       /* py-async-info */
+};
+
+enum pa_format {
+    PA_FORMAT_TEXT = 0,
+    PA_FORMAT_JSON = 1,
+};
+
+/** An operand that stands for tasks. The front decides the kind by its first character or by *?[ (README, "Naming a task"). */
+enum pa_operand_kind {
+    PA_OPERAND_NAME = 0,    /* text: exact task name */
+    PA_OPERAND_GLOB = 1,    /* text: fnmatch pattern */
+    PA_OPERAND_ADDRESS = 2, /* address: of a task, a future, or a coroutine or generator on a task's stack; text: as typed */
+};
+
+struct pa_operand {
+    uint32_t kind; /* enum pa_operand_kind */
+    uint32_t reserved;
+    uint64_t address;
+    const char *text;
+};
+
+#define PA_REQUEST_ALL          1u   /* --all: no cap on groups, nothing left out of the selection */
+#define PA_REQUEST_COMPAT       2u   /* --compat: exactly asyncio's own text form */
+#define PA_REQUEST_NO_HEAD      4u   /* --no-head */
+#define PA_REQUEST_SOURCE       8u   /* --source */
+#define PA_REQUEST_SHOW_SECRETS 16u  /* --show-secrets */
+#define PA_REQUEST_STYLED       32u  /* the terminal shows styles: write() once per style run instead of in large blocks */
+#define PA_REQUEST_GROUP        64u  /* --group */
+#define PA_REQUEST_NO_GROUP     128u /* --no-group */
+#define PA_REQUEST_EXHAUSTIVE   256u /* --exhaustive: search all memory of a live target */
+#define PA_REQUEST_MEMORY_STATS 512u /* say at the end how much memory the library used (maintenance, benchmark) */
+
+#define PA_THREAD_DEFAULT UINT32_MAX       /* no --thread given */
+#define PA_THREAD_ALL     (UINT32_MAX - 1) /* --thread all */
+
+/** One command with its options. Counts of 0 mean "the default of limits.h". */
+struct pa_request {
+    uint32_t command; /* enum pa_command */
+    uint32_t format;  /* enum pa_format */
+    uint32_t flags;   /* PA_REQUEST_* */
+    uint32_t thread;  /* --thread: the debugger's number, PA_THREAD_ALL or PA_THREAD_DEFAULT */
+    uint32_t limit;   /* --limit: groups */
+    uint32_t frames;  /* --frames: frames a stack */
+    uint32_t depth;   /* --depth: levels of awaited-by nesting */
+    uint32_t operand_count;
+    const struct pa_operand *operands;
+    const char *state; /* --state; NULL: live */
+    const char *in;    /* --in; NULL: no filter */
+};
+
+struct pa_session;
+
+/** PA_ABI_VERSION as compiled into the library. */
+uint32_t pa_abi_version(void);
+
+/**
+ * Open a session on a stopped target. Reads nothing of the target yet.
+ *
+ * @param[out] session Owned by the caller, freed by pa_session_destroy(). Valid until the target's memory, threads or object files
+ *   change; the front must then destroy it and create another.
+ * @return PA_OK, PA_NO_MEMORY, or PA_FAILED if @p target has another ABI version.
+ */
+enum pa_status pa_session_create(const struct pa_target *target, struct pa_session **session);
+
+/** Free a session. NULL is allowed. */
+void pa_session_destroy(struct pa_session *session);
+
+/**
+ * Run one request and print its result through pa_target.write. The first request walks the target; later ones use what was found.
+ *
+ * @return PA_OK, also for an incomplete result (the output says so); PA_ABORTED; PA_NO_MEMORY; PA_FAILED with pa_session_error().
+ */
+enum pa_status pa_session_run(struct pa_session *session, const struct pa_request *request);
+
+/** Why the last pa_session_run() failed: one line, escaped, for the user. Owned by the session, valid until its next use. */
+const char *pa_session_error(const struct pa_session *session);
+
+/**
+ * The names of tasks that begin with @p prefix, for completion: only names that can be typed (printable, no blank).
+ *
+ * @param[out] buffer NUL separated names, the last one followed by two NULs; at most @p capacity bytes, cut between names.
+ * @return how many names were stored; 0 also if the target has no tasks or is no CPython. Never fails loudly.
+ */
+uint64_t pa_session_complete(struct pa_session *session, const char *prefix, char *buffer, uint64_t capacity);
+
+/** The library's own memory for this session, in bytes, beyond the mapping of the core: now and at its peak. */
+void pa_session_memory(const struct pa_session *session, uint64_t *current, uint64_t *peak);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

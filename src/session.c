@@ -1,0 +1,197 @@
+/* Sessions: finding, walking once, and running requests. See pyasync.h and session.h. */
+#include "session.h"
+
+#include "json.h"
+#include "limits.h"
+#include "text.h"
+
+#include <stdlib.h>
+
+#pragma GCC visibility push(default)
+
+uint32_t pa_abi_version(void)
+{
+    return PA_ABI_VERSION;
+}
+
+enum pa_status pa_session_create(const struct pa_target *target, struct pa_session **session)
+{
+    *session = NULL;
+    if (target->abi_version != PA_ABI_VERSION)
+        return PA_FAILED;
+    struct pa_session *made = calloc(1, sizeof(*made));
+    if (!made)
+        return PA_NO_MEMORY;
+    pa_work_init(&made->work, target);
+    *session = made;
+    return PA_OK;
+}
+
+static void forget(struct pa_session *session)
+{
+    if (session->progress != PA_SESSION_NEW) {
+        pa_graph_deinit(&session->graph);
+        pa_codes_deinit(&session->codes);
+        pa_objects_deinit(&session->objects);
+    }
+    if (session->memory.work)
+        pa_memory_deinit(&session->memory);
+    session->progress = PA_SESSION_NEW;
+}
+
+void pa_session_destroy(struct pa_session *session)
+{
+    if (!session)
+        return;
+    forget(session);
+    free(session);
+}
+
+/* The main interpreter is the last of the list; its sys.modules tells static types by identity. */
+static uint64_t find_sys_modules(struct pa_session *session)
+{
+    const struct pa_layout *layout = &session->layout;
+    uint64_t interpreter, next, modules = 0;
+    if (!pa_memory_u64(&session->memory, session->found.runtime + PA_OFFSET(layout, runtime_interpreters_head), &interpreter))
+        return 0;
+    for (uint32_t i = 0; i < PA_MAX_INTERPRETERS && interpreter != 0; i++) {
+        if (!pa_memory_u64(&session->memory, interpreter + PA_OFFSET(layout, interpreter_imports_modules), &modules) ||
+            !pa_memory_u64(&session->memory, interpreter + PA_OFFSET(layout, interpreter_next), &next))
+            return 0;
+        interpreter = next;
+    }
+    return modules;
+}
+
+static enum pa_status find(struct pa_session *session, bool exhaustive)
+{
+    enum pa_status status = pa_memory_init(&session->memory, &session->work);
+    if (status == PA_OK)
+        status = pa_find(&session->found, &session->memory, &session->layout, exhaustive, session->error, sizeof(session->error));
+    if (status != PA_OK)
+        return status;
+    pa_layout_read_dwarf(&session->layout, &session->work);
+    pa_objects_init(&session->objects, &session->memory, &session->layout, find_sys_modules(session));
+    pa_codes_init(&session->codes, &session->objects);
+    pa_graph_init(&session->graph, &session->codes, session->found.runtime);
+    session->progress = PA_SESSION_FOUND;
+    return session->work.fatal;
+}
+
+/* In 3.15 the tables are there although asyncio was never imported: then sys.modules tells. */
+static enum pa_status check_imported(struct pa_session *session)
+{
+    struct pa_graph *graph = &session->graph;
+    uint64_t sys, asyncio;
+    char version[32];
+    if (graph->nodes.count > 0 || graph->loops.count > 0 || graph->problem_count > 0 || graph->interpreters.count > 1)
+        return PA_OK;
+    /* A sys.modules that can be read has "sys". */
+    if (!pa_dict_get(&session->objects, session->objects.sys_modules, "sys", &sys) ||
+        pa_dict_get(&session->objects, session->objects.sys_modules, "_asyncio", &asyncio))
+        return PA_OK;
+    pa_version_text(session->layout.hexversion, version);
+    return pa_fail(session->error, sizeof(session->error),
+                   "this CPython %s has not loaded asyncio: there is no _asyncio in its sys.modules", version);
+}
+
+static enum pa_status open_session(struct pa_session *session, const struct pa_request *request)
+{
+    enum pa_status status = PA_OK;
+    if (session->progress == PA_SESSION_NEW)
+        status = find(session, request->flags & PA_REQUEST_EXHAUSTIVE);
+    if (status == PA_OK && session->progress == PA_SESSION_FOUND) {
+        status = pa_graph_build(&session->graph);
+        if (status == PA_OK)
+            session->progress = PA_SESSION_WALKED;
+    }
+    if (status == PA_OK)
+        status = check_imported(session);
+    return status;
+}
+
+/* The error may hold what the user typed or a name of the target. */
+static void make_printable(char *text)
+{
+    for (char *at = text; *at; at++) {
+        uint32_t c, taken = pa_utf8_decode(at, strlen(at), &c);
+        if ((taken == 1 && c >= 0x80) || !pa_is_printable(c))
+            memset(at, '?', taken);
+        at += taken - 1;
+    }
+}
+
+static enum pa_status run(struct pa_session *session, const struct pa_request *request)
+{
+    struct pa_view view;
+    if (request->command == PA_COMMAND_INFO && request->format == PA_FORMAT_TEXT)
+        return pa_info_print(session, request);
+    enum pa_status status = pa_view_init(&view, &session->graph, request, session->error, sizeof(session->error));
+    if (status == PA_OK)
+        status =
+            request->format == PA_FORMAT_JSON ? pa_json_print(session, &view, &session->out) : pa_text_print(&view, &session->out);
+    pa_view_deinit(&view);
+    return status;
+}
+
+enum pa_status pa_session_run(struct pa_session *session, const struct pa_request *request)
+{
+    session->error[0] = '\0';
+    session->work.fatal = PA_OK;
+    pa_out_begin(&session->out, &session->work, request->flags & PA_REQUEST_STYLED);
+    enum pa_status status = open_session(session, request);
+    if (status == PA_OK)
+        status = run(session, request);
+    if (status == PA_OK && request->flags & PA_REQUEST_MEMORY_STATS && request->format == PA_FORMAT_TEXT)
+        pa_out_format(&session->out, PA_STYLE_METADATA, "library memory: %llu bytes at the peak\n",
+                      (unsigned long long)session->work.peak);
+    if (status == PA_OK)
+        pa_out_flush(&session->out);
+    if (session->work.fatal != PA_OK)
+        status = session->work.fatal;
+    /* What was interrupted half way is begun anew next time. */
+    if (status == PA_ABORTED || status == PA_NO_MEMORY || session->progress == PA_SESSION_NEW) {
+        session->work.fatal = PA_OK;
+        forget(session);
+    }
+    make_printable(session->error);
+    return status;
+}
+
+const char *pa_session_error(const struct pa_session *session)
+{
+    return session->error;
+}
+
+uint64_t pa_session_complete(struct pa_session *session, const char *prefix, char *buffer, uint64_t capacity)
+{
+    static const struct pa_request request = {.command = PA_COMMAND_TASKS};
+    uint64_t stored = 0, used = 0;
+    size_t wanted = strlen(prefix);
+    char name[PA_STRING_BYTES];
+    uint32_t length;
+    if (capacity < 2 || open_session(session, &request) != PA_OK)
+        return 0;
+    for (uint32_t i = 0; i < session->graph.tasks.count && pa_work_step(&session->work); i++) {
+        uint32_t id = session->graph.tasks.items[i];
+        bool typeable = pa_task_name(&session->graph, id, name, &length) && length >= wanted && memcmp(name, prefix, wanted) == 0;
+        for (uint32_t k = 0; k < length && typeable; k++)
+            typeable = name[k] > ' ' && name[k] < 0x7f;
+        if (!typeable || used + length + 2 > capacity)
+            continue;
+        memcpy(buffer + used, name, length);
+        buffer[used + length] = '\0';
+        used += length + 1;
+        stored++;
+    }
+    buffer[used] = '\0';
+    return stored;
+}
+
+void pa_session_memory(const struct pa_session *session, uint64_t *current, uint64_t *peak)
+{
+    *current = session->work.bytes;
+    *peak = session->work.peak;
+}
+
+#pragma GCC visibility pop

@@ -1,0 +1,30 @@
+/* A session: everything known of one stopped target, in the order in which it is built. See pyasync.h. */
+#ifndef PA_SESSION_H
+#define PA_SESSION_H
+
+#include "find.h"
+#include "graph.h"
+#include "output.h"
+
+#define PA_ERROR_BYTES 1024u
+
+struct pa_session {
+    struct pa_work work;
+    struct pa_memory memory;
+    struct pa_found found;
+    struct pa_layout layout;
+    struct pa_objects objects;
+    struct pa_codes codes;
+    struct pa_graph graph;
+    enum { PA_SESSION_NEW, PA_SESSION_FOUND, PA_SESSION_WALKED } progress;
+    char error[PA_ERROR_BYTES];
+    struct pa_output out;
+};
+
+/** info.c: what was found and how, as text. */
+enum pa_status pa_info_print(struct pa_session *session, const struct pa_request *request);
+
+/** info.c: the same as a member "info" of the JSON document, with the comma behind it. */
+void pa_info_json(struct pa_session *session, struct pa_output *out);
+
+#endif

@@ -1,0 +1,385 @@
+/*
+ * Tasks: the lists that hold them, their fields, their stacks, and who waits for them.
+ *
+ * CPython: Modules/_asynciomodule.c. Pending tasks of a thread stand in a circular list headed in the thread's state; those of threads
+ * that have exited in one headed in the interpreter's. Ended tasks are in no list. A future's awaited_by is NULL, one object, or a set.
+ */
+#include "graph.h"
+
+#include "limits.h"
+
+#include <stdlib.h>
+
+/* Modules/_asynciomodule.c, enum fut_state */
+enum { FUT_PENDING = 0, FUT_CANCELLED = 1, FUT_FINISHED = 2 };
+
+static uint16_t loop_at(struct pa_graph *graph, uint64_t address)
+{
+    if (address == 0 || address % 8 != 0)
+        return PA_NO_LOOP;
+    uint32_t id = pa_index_find(&graph->loop_index, graph->loops.items, sizeof(struct pa_loop), address);
+    if (id == PA_NONE) {
+        struct pa_loop *loop = pa_array_push(graph->work, &graph->loops, PA_MAX_LOOPS);
+        if (!loop)
+            return PA_NO_LOOP;
+        *loop = (struct pa_loop){.address = address, .thread = PA_NONE, .task = PA_NONE};
+        id = graph->loops.count - 1;
+        if (!pa_index_add(graph->work, &graph->loop_index, graph->loops.items, sizeof(struct pa_loop), id)) {
+            graph->loops.count--;
+            return PA_NO_LOOP;
+        }
+    }
+    return (uint16_t)id;
+}
+
+/* The loops that run in threads, before tasks are read, so that they come first. */
+static void read_running_loops(struct pa_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        uint16_t id = loop_at(graph, graph->threads.items[i].loop);
+        if (id != PA_NO_LOOP && graph->loops.items[id].thread == PA_NONE)
+            graph->loops.items[id].thread = i;
+    }
+}
+
+static bool add_edge(struct pa_graph *graph, uint32_t node, uint64_t awaiter)
+{
+    enum pa_kind kind = pa_kind_of(graph->objects, awaiter);
+    if (kind != PA_KIND_TASK && kind != PA_KIND_FUTURE) {
+        pa_graph_problem(graph, "awaiter", awaiter, "is neither a task nor a future", node);
+        return true;
+    }
+    uint32_t id = pa_graph_node(graph, awaiter);
+    uint32_t *edge = id == PA_NONE ? NULL : pa_array_push(graph->work, &graph->edges, PA_NONE);
+    if (!edge)
+        return false;
+    *edge = id;
+    return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static void read_awaited_by(struct pa_graph *graph, uint32_t id, uint64_t awaited_by, bool is_set)
+{
+    graph->nodes.items[id].first_edge = graph->edges.count;
+    if (awaited_by == 0)
+        return;
+    if (!is_set) {
+        add_edge(graph, id, awaited_by);
+    } else {
+        struct pa_set_iterator iterator;
+        uint64_t awaiter;
+        pa_set_begin(graph->objects, awaited_by, &iterator);
+        while (pa_set_next(graph->objects, &iterator, &awaiter) && add_edge(graph, id, awaiter))
+            ;
+        if (iterator.damaged)
+            pa_graph_problem(graph, "awaited-by set", awaited_by, "is damaged; awaiters may be missing", id);
+    }
+    struct pa_node *node = &graph->nodes.items[id];
+    node->edge_count = graph->edges.count - node->first_edge;
+    /* The order of a set is that of addresses' hashes; ids are in the order of creation. */
+    if (node->edge_count > 1)
+        qsort(graph->edges.items + node->first_edge, node->edge_count, sizeof(uint32_t), by_id);
+}
+
+static enum pa_state state_of(uint32_t fut_state, uint64_t exception)
+{
+    if (fut_state == FUT_CANCELLED)
+        return PA_CANCELLED;
+    if (fut_state == FUT_FINISHED)
+        return exception != 0 ? PA_FAILED_STATE : PA_DONE;
+    return PA_PENDING;
+}
+
+/* What a task is suspended on. A future that is done has already put the task's wakeup into the loop's queue. */
+static enum pa_wait wait_of(struct pa_graph *graph, uint64_t future)
+{
+    uint32_t state;
+    if (future == 0)
+        return PA_WAIT_READY;
+    enum pa_kind kind = pa_kind_of(graph->objects, future);
+    if (kind != PA_KIND_TASK && kind != PA_KIND_FUTURE)
+        return PA_WAIT_FUTURE;
+    if (pa_memory_u32(graph->memory, future + PA_OFFSET(graph->layout, task_state), &state) && state != FUT_PENDING)
+        return PA_WAIT_READY;
+    /* A task that is awaited and in no list would else be missed. */
+    if (kind == PA_KIND_TASK)
+        pa_graph_node(graph, future);
+    return kind == PA_KIND_TASK ? PA_WAIT_TASK : PA_WAIT_FUTURE;
+}
+
+/* Note it if the task's coroutine stands on a thread's stack; the task's own is cut from there when all tasks are known. */
+static void find_executing(struct pa_graph *graph, uint32_t id, uint64_t coroutine)
+{
+    uint32_t frame =
+        pa_index_find(&graph->thread_frame_index, graph->thread_frames.items, sizeof(struct pa_thread_frame), coroutine);
+    for (uint32_t i = 0; frame != PA_NONE && i < graph->threads.count; i++) {
+        const struct pa_thread *thread = &graph->threads.items[i];
+        if (frame < thread->first_frame || frame - thread->first_frame >= thread->frame_count)
+            continue;
+        struct pa_executing *executing = pa_array_push(graph->work, &graph->executing, PA_NONE);
+        if (executing)
+            *executing = (struct pa_executing){.node = id, .thread = i, .last = frame};
+        return;
+    }
+}
+
+static void read_stack(struct pa_graph *graph, uint32_t id, uint64_t coroutine, uint64_t future)
+{
+    struct pa_chain *chain = &graph->chain;
+    pa_chain_follow(graph->codes, coroutine, chain);
+    uint32_t stack = 0;
+    for (uint32_t i = 0; i < chain->links.count; i++)
+        stack = pa_stack_push(graph->codes, stack, chain->links.items[i].frame);
+    if (chain->end == PA_END_UNKNOWN)
+        pa_graph_problem(graph, "coroutine", chain->end_object, chain->why, id);
+
+    if (chain->end == PA_END_EXECUTING)
+        find_executing(graph, id, coroutine);
+    enum pa_wait wait = chain->end == PA_END_EXECUTING || chain->end == PA_END_CREATED ? PA_WAIT_NONE : wait_of(graph, future);
+    struct pa_node *node = &graph->nodes.items[id];
+    node->stack = stack;
+    if (chain->end == PA_END_EXECUTING)
+        node->activity = PA_EXECUTING;
+    else if (chain->end == PA_END_CREATED)
+        node->activity = PA_CREATED;
+    else
+        node->activity = wait == PA_WAIT_READY ? PA_READY : PA_WAITING;
+    node->wait = wait;
+}
+
+/* Read the fields of a task or future whose type has been checked. */
+static void read_node(struct pa_graph *graph, uint32_t id, enum pa_kind kind)
+{
+    const struct pa_layout *layout = graph->layout;
+    uint8_t scratch[PA_MAX_OBJECT_SIZE];
+    struct pa_node *node = &graph->nodes.items[id];
+    uint64_t address = node->address;
+    bool is_task = kind == PA_KIND_TASK;
+    node->flags |= PA_NODE_READ | (is_task ? PA_NODE_TASK : 0);
+    /* A plain future ends before the fields of a task begin. */
+    size_t size = is_task ? PA_OFFSET(layout, task_size) : PA_OFFSET(layout, task_awaited_by_is_set) + 1u;
+    const uint8_t *bytes = pa_memory_view(graph->memory, address, size, scratch);
+    if (!bytes) {
+        node->flags |= PA_NODE_BAD;
+        pa_graph_problem(graph, is_task ? "task" : "future", address, "cannot be read", id);
+        return;
+    }
+    node->state = state_of(pa_get_u32(bytes, PA_OFFSET(layout, task_state)), pa_get_u64(bytes, PA_OFFSET(layout, task_exception)));
+    node->activity = node->state == PA_PENDING ? PA_WAITING : PA_ENDED;
+    node->loop = loop_at(graph, pa_get_u64(bytes, PA_OFFSET(layout, task_loop)));
+    read_awaited_by(graph, id, pa_get_u64(bytes, PA_OFFSET(layout, task_awaited_by)),
+                    bytes[PA_OFFSET(layout, task_awaited_by_is_set)] != 0);
+    if (is_task && graph->nodes.items[id].state == PA_PENDING) {
+        uint64_t coroutine = pa_get_u64(bytes, PA_OFFSET(layout, task_coro));
+        read_stack(graph, id, coroutine, pa_get_u64(bytes, PA_OFFSET(layout, task_fut_waiter)));
+    }
+}
+
+/* The list a task stands in. */
+struct task_list {
+    uint64_t head;
+    uint32_t thread;      /* index, or PA_NONE: tasks of threads that have exited */
+    uint32_t interpreter; /* index */
+};
+
+enum list_step { LIST_TASK, LIST_DAMAGED, LIST_MET };
+
+/* The task at a list's node. */
+static enum list_step read_listed(struct pa_graph *graph, const struct task_list *list, uint64_t list_node)
+{
+    uint64_t address = list_node - PA_OFFSET(graph->layout, task_node);
+    enum pa_kind kind = pa_kind_of(graph->objects, address);
+    if (kind != PA_KIND_TASK) {
+        pa_graph_problem(graph, "task list", address, "holds an object that is no task", PA_NONE);
+        return LIST_DAMAGED;
+    }
+    uint32_t id = pa_graph_node(graph, address);
+    if (id == PA_NONE)
+        return LIST_DAMAGED;
+    struct pa_node *node = &graph->nodes.items[id];
+    if (node->flags & PA_NODE_LISTED)
+        return LIST_MET;
+    node->flags |= PA_NODE_LISTED;
+    node->thread = list->thread == PA_NONE ? PA_NO_THREAD : (uint16_t)list->thread;
+    node->interpreter = list->interpreter & 0xfff;
+    uint32_t *slot = pa_array_push(graph->work, &graph->tasks, PA_MAX_NODES);
+    if (!slot)
+        return LIST_DAMAGED;
+    *slot = id;
+    read_node(graph, id, kind);
+    return LIST_TASK;
+}
+
+/*
+ * Walk a list in one direction: @p link is the offset of the pointer that is followed.
+ * CPython: Include/internal/pycore_llist.h, struct llist_node {next, prev}.
+ *
+ * @return true if it came back to its head.
+ */
+static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint32_t link, bool report)
+{
+    uint64_t list_node;
+    if (!pa_memory_u64(graph->memory, list->head + link, &list_node))
+        list_node = 0;
+    while (list_node != list->head) {
+        if (!pa_work_step(graph->work))
+            return true;
+        if (list_node == 0 || list_node % 8 != 0) {
+            if (report)
+                pa_graph_problem(graph, "task list", list_node, "has a pointer that is none; tasks may be missing", PA_NONE);
+            return false;
+        }
+        enum list_step step = read_listed(graph, list, list_node);
+        if (step == LIST_MET && report)
+            pa_graph_problem(graph, "task list", list_node, "comes back to a task that it has had; tasks may be missing", PA_NONE);
+        if (step != LIST_TASK)
+            return false;
+        uint64_t next;
+        if (!pa_memory_u64(graph->memory, list_node + link, &next))
+            next = 0;
+        list_node = next;
+    }
+    return true;
+}
+
+static void read_list(struct pa_graph *graph, const struct task_list *list)
+{
+    /* A list that is broken on the way forward is intact from its other end up to the damage. */
+    if (!walk_list(graph, list, 0, true) && graph->work->fatal == PA_OK)
+        walk_list(graph, list, 8, false);
+}
+
+/* Tasks and futures that were reached as awaiters or awaited, and the tasks that run. New ones turn up as these are read. */
+static void read_reached_from(struct pa_graph *graph, uint32_t first)
+{
+    for (uint32_t id = first; id < graph->nodes.count && pa_work_step(graph->work); id++) {
+        if (graph->nodes.items[id].flags & PA_NODE_READ)
+            continue;
+        enum pa_kind kind = pa_kind_of(graph->objects, graph->nodes.items[id].address);
+        read_node(graph, id, kind);
+        uint32_t *slot = kind == PA_KIND_TASK ? pa_array_push(graph->work, &graph->tasks, PA_MAX_NODES) : NULL;
+        if (slot)
+            *slot = id;
+    }
+}
+
+static void read_reached(struct pa_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        if (graph->threads.items[i].task != 0 && pa_kind_of(graph->objects, graph->threads.items[i].task) == PA_KIND_TASK)
+            pa_graph_node(graph, graph->threads.items[i].task);
+    }
+    read_reached_from(graph, 0);
+}
+
+/* An awaiter that has ended waits no more: its entry is stale. Edges stay sorted. */
+static void drop_stale_edges(struct pa_graph *graph, uint32_t first)
+{
+    for (uint32_t id = first; id < graph->nodes.count; id++) {
+        struct pa_node *node = &graph->nodes.items[id];
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < node->edge_count; i++) {
+            uint32_t awaiter = graph->edges.items[node->first_edge + i];
+            const struct pa_node *other = &graph->nodes.items[awaiter];
+            if (other->state == PA_PENDING && !(other->flags & PA_NODE_BAD))
+                graph->edges.items[node->first_edge + kept++] = awaiter;
+        }
+        node->stale += node->edge_count - kept;
+        node->edge_count = kept;
+    }
+}
+
+static int by_frame(const void *a, const void *b)
+{
+    const struct pa_executing *left = a, *right = b;
+    return left->last < right->last ? -1 : left->last > right->last;
+}
+
+/*
+ * A task that executes has its real stack on its thread's: from the innermost frame, or from just outside of the task that it started
+ * eagerly, out to its own coroutine's frame.
+ */
+static void cut_executing_stacks(struct pa_graph *graph)
+{
+    if (graph->executing.count > 1)
+        qsort(graph->executing.items, graph->executing.count, sizeof(struct pa_executing), by_frame);
+    for (uint32_t i = 0; i < graph->executing.count; i++) {
+        struct pa_executing *executing = &graph->executing.items[i];
+        executing->first = graph->threads.items[executing->thread].first_frame;
+        if (i > 0 && executing[-1].thread == executing->thread)
+            executing->first = executing[-1].last + 1;
+        uint32_t stack = 0;
+        for (uint32_t frame = executing->last + 1; frame > executing->first; frame--)
+            stack = pa_stack_push(graph->codes, stack, graph->thread_frames.items[frame - 1].frame);
+        graph->nodes.items[executing->node].stack = stack;
+    }
+}
+
+static void mark_running(struct pa_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        const struct pa_thread *thread = &graph->threads.items[i];
+        uint32_t id = thread->task ? pa_graph_find(graph, thread->task) : PA_NONE;
+        if (id == PA_NONE || !(graph->nodes.items[id].flags & PA_NODE_TASK))
+            continue;
+        struct pa_node *node = &graph->nodes.items[id];
+        if (node->state == PA_PENDING) {
+            node->activity = PA_RUNNING;
+            node->wait = PA_WAIT_NONE;
+        }
+        if (node->thread == PA_NO_THREAD)
+            node->thread = (uint16_t)i;
+        for (uint32_t k = 0; k < graph->loops.count; k++) {
+            if (graph->loops.items[k].address == thread->loop && graph->loops.items[k].task == PA_NONE)
+                graph->loops.items[k].task = id;
+        }
+    }
+}
+
+static void count_loops(struct pa_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->tasks.count; i++) {
+        const struct pa_node *node = &graph->nodes.items[graph->tasks.items[i]];
+        if (node->loop == PA_NO_LOOP || node->state != PA_PENDING)
+            continue;
+        graph->loops.items[node->loop].tasks++;
+        graph->loops.items[node->loop].waiting += node->activity == PA_WAITING;
+    }
+}
+
+uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address)
+{
+    uint32_t first = graph->nodes.count;
+    uint32_t id = pa_graph_node(graph, address);
+    read_reached_from(graph, first);
+    drop_stale_edges(graph, first);
+    return id;
+}
+
+void pa_read_tasks(struct pa_graph *graph)
+{
+    const struct pa_layout *layout = graph->layout;
+    read_running_loops(graph);
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        const struct pa_thread *thread = &graph->threads.items[i];
+        struct task_list list = {thread->address + PA_OFFSET(layout, thread_impl_asyncio_tasks_head), i, thread->interpreter};
+        read_list(graph, &list);
+    }
+    for (uint32_t i = 0; i < graph->interpreters.count; i++) {
+        uint64_t head = graph->interpreters.items[i].address + PA_OFFSET(layout, interpreter_asyncio_tasks_head);
+        struct task_list list = {head, PA_NONE, i};
+        read_list(graph, &list);
+    }
+    read_reached(graph);
+    if (graph->work->fatal != PA_OK)
+        return;
+    drop_stale_edges(graph, 0);
+    cut_executing_stacks(graph);
+    mark_running(graph);
+    count_loops(graph);
+}

@@ -1,0 +1,50 @@
+/*
+ * The text form of an answer, in parts: the head, the trees of awaiters, the list of tasks, the last line.
+ */
+#ifndef PA_TEXT_H
+#define PA_TEXT_H
+
+#include "output.h"
+#include "view.h"
+
+/** What the parts of a text share. */
+struct pa_printer {
+    struct pa_view *view;
+    struct pa_graph *graph;
+    struct pa_output *out;
+    const struct pa_request *request;
+    struct pa_frame_list frames;    /* scratch */
+    struct pa_links links;          /* scratch */
+    char name[PA_STRING_BYTES];     /* scratch: as read */
+    char safe[2 * PA_STRING_BYTES]; /* scratch: without secrets */
+};
+
+/** Print the answer to a request other than py-async-info. */
+enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out);
+
+/** A task's name without secrets, in the printer's scratch until the next call. */
+const char *pa_printer_name(struct pa_printer *printer, uint32_t node, uint32_t *length);
+/** "Task(name='Task-1', id=0x7f…)" or "Future(id=0x7f…)" */
+void pa_print_node(struct pa_printer *printer, uint32_t node);
+/** "Task-1", for running text; a future is its address */
+void pa_print_short(struct pa_printer *printer, uint32_t node);
+/** "in fetch (app.py:16)"; nothing for PA_NONE */
+void pa_print_place(struct pa_printer *printer, uint32_t frame);
+/** "thread 3 \"worker\"", or the interpreter's or kernel's idea of it if the debugger has no number */
+void pa_print_thread(struct pa_printer *printer, uint32_t thread);
+/** "Task-1 waits for Task-2, which waits for Task-1" */
+void pa_print_cycle(struct pa_printer *printer, uint32_t cycle);
+
+/** head.c: why these tasks, the loops, what is remarkable, the totals. At most PA_HEAD_LINES. */
+void pa_print_head(struct pa_printer *printer);
+/** head.c: problems, and whether the answer is complete. */
+void pa_print_end(struct pa_printer *printer);
+
+/** tree.c: the selected tasks or groups with their stacks and, below them, who awaits them. */
+void pa_print_trees(struct pa_printer *printer);
+
+/** The names of states and activities, as in the JSON. */
+const char *pa_state_name(enum pa_state state);
+const char *pa_activity_name(enum pa_activity activity);
+
+#endif

@@ -1,0 +1,379 @@
+/*
+ * Trees of awaiters, in the form of asyncio.print_call_graph().
+ *
+ * The graph is printed with a stack of our own: nesting is bounded by --depth, nothing recurses over target data. What was printed in
+ * full once is referred to afterwards, so that the text is as long as the graph, not as its paths.
+ */
+#include "text.h"
+
+#include "limits.h"
+
+/* --compat repeats what asyncio repeats, which grows with the number of paths; from here on it only refers. */
+#define MAX_COMPAT_NODES 10000u
+
+/* A group that is being printed: its awaiters that are still to come stand in awaiters[next, end). */
+struct level {
+    uint32_t group;
+    uint32_t first, next, end;
+};
+
+struct tree {
+    struct pa_printer *printer;
+    struct pa_awaiters awaiters;
+    PA_ARRAY(struct level) levels;
+    uint8_t *printed; /* by group: PRINTED, ON_PATH */
+    uint32_t compat_nodes;
+    uint32_t max_depth, max_frames;
+    bool compat, source;
+};
+
+enum { PRINTED = 1, ON_PATH = 2, COUNTED = 4 };
+
+static void indent(struct tree *tree, uint32_t level)
+{
+    pa_out_indent(tree->printer->out, 4 * level);
+}
+
+static void print_source(struct tree *tree, uint32_t level, const struct pa_frame *frame)
+{
+    struct pa_printer *printer = tree->printer;
+    struct pa_output *out = printer->out;
+    char line[512], *text = line, path[4096];
+    if (frame->line <= 0 || frame->file.length == 0 || frame->file.length >= sizeof(path))
+        return;
+    memcpy(path, pa_arena_text(&printer->graph->objects->text, frame->file), frame->file.length);
+    path[frame->file.length] = '\0';
+    line[0] = '\0';
+    int32_t status = printer->graph->work->target->source_line(path, frame->line, line, sizeof(line));
+    if (status == PA_ABORTED)
+        printer->graph->work->fatal = PA_ABORTED;
+    line[sizeof(line) - 1] = '\0';
+    while (*text == ' ' || *text == '\t')
+        text++;
+    if (status != PA_OK || *text == '\0')
+        return;
+    indent(tree, level);
+    pa_out(out, PA_STYLE_PLAIN, "  |       ");
+    pa_out_target(out, PA_STYLE_PLAIN, text, strlen(text));
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+static void print_frame(struct tree *tree, uint32_t level, uint32_t id)
+{
+    static const char *const kinds[PA_FRAME_KIND_COUNT] = {"", "async ", "generator ", "async generator ", ""};
+    struct pa_output *out = tree->printer->out;
+    const struct pa_arena *text = &tree->printer->graph->objects->text;
+    const struct pa_frame *frame = &tree->printer->graph->codes->frames.items[id];
+    indent(tree, level);
+    pa_out(out, PA_STYLE_PLAIN, "  |   File ");
+    pa_out_repr(out, PA_STYLE_FILENAME, pa_arena_text(text, frame->file), frame->file.length);
+    if (frame->line > 0)
+        pa_out_format(out, PA_STYLE_PLAIN, ", line %d, in %s", frame->line, kinds[frame->kind]);
+    else
+        pa_out_format(out, PA_STYLE_PLAIN, ", line None, in %s", kinds[frame->kind]);
+    pa_out_target(out, PA_STYLE_FUNCTION, pa_arena_text(text, frame->function), frame->function.length);
+    pa_out(out, PA_STYLE_PLAIN, "()\n");
+    if (tree->source)
+        print_source(tree, level, frame);
+}
+
+static void print_more_frames(struct tree *tree, uint32_t level, uint32_t count)
+{
+    if (count == 0)
+        return;
+    indent(tree, level);
+    pa_out(tree->printer->out, PA_STYLE_PLAIN, "  |   ");
+    pa_out_format(tree->printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 %u more %s", count, count == 1 ? "frame" : "frames");
+    pa_out(tree->printer->out, PA_STYLE_PLAIN, "\n");
+}
+
+/* The frames of a stack, innermost first; --frames keeps the innermost and the first of the user's own code. */
+static void print_stack(struct tree *tree, uint32_t level, uint32_t stack)
+{
+    struct pa_printer *printer = tree->printer;
+    struct pa_graph *graph = printer->graph;
+    pa_stack_frames(graph, stack, &printer->frames);
+    const uint32_t *frames = printer->frames.items;
+    uint32_t count = printer->frames.count, first = 0;
+    /* What ends the chain is no frame: it has a line of its own. */
+    while (first < count && graph->codes->frames.items[frames[first]].kind == PA_FRAME_AWAITABLE)
+        first++;
+    if (first == count)
+        return;
+    indent(tree, level);
+    pa_out(printer->out, PA_STYLE_PLAIN, "  + Call stack:\n");
+    uint32_t end = count - first > tree->max_frames ? first + tree->max_frames : count, own = end;
+    bool have_own = false;
+    for (uint32_t i = first; i < end; i++) {
+        have_own = have_own || pa_frame_is_own(graph, frames[i]);
+        print_frame(tree, level, frames[i]);
+    }
+    while (!have_own && own < count && !pa_frame_is_own(graph, frames[own]))
+        own++;
+    if (!have_own && own < count) {
+        print_more_frames(tree, level, own - end);
+        print_frame(tree, level, frames[own]);
+        end = own + 1;
+    }
+    print_more_frames(tree, level, count - end);
+}
+
+static void begin_note(struct tree *tree, uint32_t level)
+{
+    indent(tree, level);
+    pa_out(tree->printer->out, PA_STYLE_PLAIN, "  : ");
+}
+
+/* The object at the end of a chain that we cannot follow. Its address is known of a single task only. */
+static void print_chain_end(struct tree *tree, uint32_t level, uint32_t id, bool single)
+{
+    struct pa_printer *printer = tree->printer;
+    struct pa_graph *graph = printer->graph;
+    uint32_t frame = graph->codes->stacks.items[graph->nodes.items[id].stack].frame;
+    if (frame == PA_NONE || graph->codes->frames.items[frame].kind != PA_FRAME_AWAITABLE)
+        return;
+    struct pa_text name = graph->codes->frames.items[frame].function;
+    begin_note(tree, level);
+    pa_out(printer->out, PA_STYLE_PLAIN, "awaits <");
+    if (name.length)
+        pa_out_target(printer->out, PA_STYLE_FUNCTION, pa_arena_text(&graph->objects->text, name), name.length);
+    else
+        pa_out(printer->out, PA_STYLE_PLAIN, "object of an unknown type");
+    if (single) {
+        pa_task_objects(graph, id, &printer->links);
+        pa_out(printer->out, PA_STYLE_PLAIN, " at ");
+        pa_out_address(printer->out, printer->links.count ? printer->links.items[0] : 0);
+    }
+    pa_out(printer->out, PA_STYLE_PLAIN, ">, which is followed no further\n");
+}
+
+/* What we know beyond asyncio's form, a line each. */
+static void print_notes(struct tree *tree, uint32_t level, const struct pa_group *group)
+{
+    struct pa_printer *printer = tree->printer;
+    struct pa_graph *graph = printer->graph;
+    struct pa_output *out = printer->out;
+    uint32_t id = printer->view->members[group->first];
+    const struct pa_node *node = &graph->nodes.items[id];
+    bool single = group->count == 1;
+    print_chain_end(tree, level, id, single);
+    if (node->flags & PA_NODE_TASK && (node->activity == PA_RUNNING || node->activity == PA_EXECUTING) && single) {
+        begin_note(tree, level);
+        pa_out(out, PA_STYLE_PLAIN, node->activity == PA_RUNNING ? "running" : "executing, below another task");
+        if (node->thread != PA_NO_THREAD) {
+            pa_out(out, PA_STYLE_PLAIN, " in ");
+            pa_print_thread(printer, node->thread);
+        }
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+    } else if (node->state != PA_PENDING || node->activity == PA_CREATED || node->activity == PA_READY) {
+        begin_note(tree, level);
+        pa_out(out, PA_STYLE_PLAIN,
+               node->state != PA_PENDING      ? pa_state_name(node->state)
+               : node->activity == PA_CREATED ? "created, not started"
+                                              : "ready to run");
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+    }
+    uint64_t stale = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        stale += graph->nodes.items[printer->view->members[group->first + i]].stale;
+    if (stale > 0) {
+        begin_note(tree, level);
+        pa_out_counted(out, stale, "awaiter has ended and is left out\n", "awaiters have ended and are left out\n");
+    }
+    for (uint32_t i = 0; single && i < graph->problems.count; i++) {
+        if (graph->problems.items[i].node != id)
+            continue;
+        begin_note(tree, level);
+        pa_out_format(out, PA_STYLE_HIGHLIGHT, "%s ", graph->problems.items[i].what);
+        pa_out_address(out, graph->problems.items[i].address);
+        pa_out_format(out, PA_STYLE_PLAIN, ": %s\n", graph->problems.items[i].why);
+    }
+}
+
+/* "* Task(…)", or "* 4,096 tasks in fetch (app.py:16), waiting: Task-2, Task-3, …" */
+static void print_title(struct tree *tree, uint32_t level, const struct pa_group *group, uint32_t awaiting)
+{
+    struct pa_printer *printer = tree->printer;
+    struct pa_graph *graph = printer->graph;
+    struct pa_output *out = printer->out;
+    const uint32_t *members = printer->view->members + group->first;
+    const struct pa_node *node = &graph->nodes.items[members[0]];
+    indent(tree, level);
+    pa_out(out, PA_STYLE_PLAIN, "* ");
+    if (group->count == 1) {
+        pa_print_node(printer, members[0]);
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+        return;
+    }
+    if (awaiting < group->count) {
+        pa_out_count(out, awaiting);
+        pa_out(out, PA_STYLE_PLAIN, " of ");
+    }
+    pa_out_counted(out, group->count, "task ", "tasks ");
+    uint32_t frame = pa_stack_telling_frame(graph, node->stack);
+    pa_print_place(printer, frame);
+    pa_out_format(out, PA_STYLE_PLAIN, "%s%s: ", frame == PA_NONE ? "" : ", ",
+                  node->state == PA_PENDING ? pa_activity_name(node->activity) : pa_state_name(node->state));
+    for (uint32_t i = 0; i < group->count && i < PA_GROUP_NAMES; i++) {
+        if (i > 0)
+            pa_out(out, PA_STYLE_PLAIN, ", ");
+        pa_print_short(printer, members[i]);
+    }
+    pa_out(out, PA_STYLE_PLAIN, group->count > PA_GROUP_NAMES ? ", \xe2\x80\xa6\n" : "\n");
+}
+
+/*
+ * What stands below the deepest level that is printed: how many more levels, and where they lead. Breadth first over groups, each once.
+ * The awaiters that the last level of the tree has been given are consumed.
+ */
+static void print_deeper(struct tree *tree, uint32_t level, uint32_t first)
+{
+    struct pa_view *view = tree->printer->view;
+    struct pa_output *out = tree->printer->out;
+    uint32_t levels = 0, root = PA_NONE, more_roots = 0, begin = first;
+    for (uint32_t i = first; i < tree->awaiters.count; i++)
+        tree->printed[tree->awaiters.items[i].group] |= COUNTED;
+    while (begin < tree->awaiters.count && view->graph->work->fatal == PA_OK) {
+        uint32_t end = tree->awaiters.count;
+        levels++;
+        for (uint32_t i = begin; i < end && pa_work_step(view->graph->work); i++) {
+            uint32_t before = tree->awaiters.count, kept = before;
+            pa_view_awaiters(view, tree->awaiters.items[i].group, &tree->awaiters);
+            if (tree->awaiters.count == before) {
+                more_roots += root != PA_NONE;
+                root = root == PA_NONE ? tree->awaiters.items[i].group : root;
+            }
+            for (uint32_t k = before; k < tree->awaiters.count; k++) {
+                uint8_t *mark = &tree->printed[tree->awaiters.items[k].group];
+                if (!(*mark & COUNTED))
+                    tree->awaiters.items[kept++] = tree->awaiters.items[k];
+                *mark |= COUNTED;
+            }
+            tree->awaiters.count = kept;
+        }
+        begin = end;
+    }
+    for (uint32_t i = first; i < tree->awaiters.count; i++)
+        tree->printed[tree->awaiters.items[i].group] &= (uint8_t)~COUNTED;
+    tree->awaiters.count = first;
+
+    indent(tree, level);
+    pa_out(out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+    pa_out_counted(out, levels, "more level", "more levels");
+    if (root == PA_NONE) {
+        pa_out(out, PA_STYLE_PLAIN, ", which lead back to where they came from\n");
+        return;
+    }
+    pa_out(out, PA_STYLE_PLAIN, ", root: ");
+    pa_print_node(tree->printer, view->members[view->groups.items[root].first]);
+    if (more_roots > 0) {
+        pa_out(out, PA_STYLE_PLAIN, " and ");
+        pa_out_counted(out, more_roots, "other", "others");
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+/* Whether a group that comes up again is only referred to. */
+static bool only_refer(struct tree *tree, uint32_t group)
+{
+    if (!tree->compat)
+        return tree->printed[group] & PRINTED;
+    return tree->printed[group] & ON_PATH || tree->compat_nodes > MAX_COMPAT_NODES;
+}
+
+/* Print one group without its awaiters, and open a level for these. */
+static void enter(struct tree *tree, uint32_t level, uint32_t id, uint32_t awaiting)
+{
+    struct pa_printer *printer = tree->printer;
+    const struct pa_group *group = &printer->view->groups.items[id];
+    const struct pa_node *node = &printer->graph->nodes.items[printer->view->members[group->first]];
+    print_title(tree, level, group, awaiting);
+    if (only_refer(tree, id)) {
+        if (!tree->compat) {
+            begin_note(tree, level);
+            pa_out(printer->out, PA_STYLE_METADATA, tree->printed[id] & ON_PATH ? "shown above: a cycle" : "shown above");
+            pa_out(printer->out, PA_STYLE_PLAIN, "\n");
+        }
+        return;
+    }
+    tree->printed[id] |= PRINTED;
+    tree->compat_nodes++;
+    print_stack(tree, level, node->stack);
+    if (!tree->compat)
+        print_notes(tree, level, group);
+    uint32_t first = tree->awaiters.count;
+    pa_view_awaiters(printer->view, id, &tree->awaiters);
+    if (tree->awaiters.count == first)
+        return;
+    indent(tree, level);
+    pa_out(printer->out, PA_STYLE_PLAIN, "  + Awaited by:\n");
+    if (level + 1 > tree->max_depth) {
+        print_deeper(tree, level + 1, first);
+        return;
+    }
+    struct level *slot = pa_array_push(printer->graph->work, &tree->levels, PA_NONE);
+    if (!slot)
+        return;
+    *slot = (struct level){id, first, first, tree->awaiters.count};
+    tree->printed[id] |= ON_PATH;
+}
+
+static void print_tree(struct tree *tree, uint32_t group)
+{
+    struct pa_work *work = tree->printer->graph->work;
+    tree->compat_nodes = 0;
+    enter(tree, 0, group, tree->printer->view->groups.items[group].count);
+    while (tree->levels.count > 0 && pa_work_step(work)) {
+        struct level *level = &tree->levels.items[tree->levels.count - 1];
+        if (level->next == level->end) {
+            tree->printed[level->group] &= (uint8_t)~ON_PATH;
+            tree->awaiters.count = level->first;
+            tree->levels.count--;
+            continue;
+        }
+        struct pa_awaiter awaiter = tree->awaiters.items[level->next++];
+        enter(tree, tree->levels.count, awaiter.group, awaiter.count);
+    }
+}
+
+void pa_print_trees(struct pa_printer *printer)
+{
+    struct pa_view *view = printer->view;
+    struct pa_work *work = view->graph->work;
+    const struct pa_request *request = printer->request;
+    struct tree tree = {
+        .printer = printer,
+        .max_depth = request->depth ? request->depth : PA_DEFAULT_DEPTH,
+        .max_frames = request->frames ? request->frames : PA_NONE,
+        .compat = request->flags & PA_REQUEST_COMPAT,
+        .source = request->flags & PA_REQUEST_SOURCE,
+    };
+    uint32_t limit = request->limit ? request->limit : PA_DEFAULT_GROUPS;
+    if (request->flags & (PA_REQUEST_ALL | PA_REQUEST_COMPAT) || view->reason == PA_BECAUSE_NAMED)
+        limit = PA_NONE;
+    tree.printed = view->groups.count ? pa_work_resize(work, NULL, 0, view->groups.count) : NULL;
+    if (!tree.printed)
+        return;
+    memset(tree.printed, 0, view->groups.count);
+    uint32_t shown = 0, left = 0;
+    for (uint32_t i = 0; i < view->order.count && pa_work_step(work); i++) {
+        uint32_t group = view->order.items[i];
+        /* What stands below another one already needs no place of its own, unless the user named it. */
+        if (tree.printed[group] & PRINTED && !tree.compat && view->reason != PA_BECAUSE_NAMED)
+            continue;
+        if (shown == limit) {
+            left++;
+            continue;
+        }
+        print_tree(&tree, group);
+        shown++;
+    }
+    if (left > 0) {
+        pa_out(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+        pa_out_counted(printer->out, left, "more group", "more groups");
+        pa_out(printer->out, PA_STYLE_PLAIN, "; --all shows them, --limit N more of them\n");
+    }
+    pa_work_resize(work, tree.printed, view->groups.count, 0);
+    pa_array_free(work, &tree.awaiters);
+    pa_array_free(work, &tree.levels);
+}
