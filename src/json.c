@@ -181,18 +181,22 @@ static bool text_ends(const struct pa_graph *graph, struct pa_text text, const c
     return text.length >= length && memcmp(pa_arena_text(&graph->objects->text, text) + text.length - length, end, length) == 0;
 }
 
-/* What a loop does, as far as it is certain from its thread's innermost frame. */
+/* What a loop does, as far as its thread's frames are certain about it. */
 static const char *loop_state(const struct pa_graph *graph, const struct pa_loop *loop)
 {
     if (loop->thread == PA_NONE)
         return "not running";
     if (loop->task != PA_NONE)
         return "task";
-    uint32_t frame = graph->codes->stacks.items[graph->threads.items[loop->thread].stack].frame;
-    if (frame == PA_NONE)
-        return "running";
-    const struct pa_frame *item = &graph->codes->frames.items[frame];
-    return text_ends(graph, item->function, ".select") && text_ends(graph, item->file, "/selectors.py") ? "select" : "running";
+    const struct pa_thread *thread = &graph->threads.items[loop->thread];
+    for (uint32_t i = 0; i < thread->frame_count; i++) {
+        const struct pa_frame *frame = &graph->codes->frames.items[graph->thread_frames.items[thread->first_frame + i].frame];
+        if (i == 0 && text_ends(graph, frame->function, ".select") && text_ends(graph, frame->file, "/selectors.py"))
+            return "select";
+        if (text_ends(graph, frame->function, "Handle._run") && text_ends(graph, frame->file, "/asyncio/events.py"))
+            return "callback";
+    }
+    return "running";
 }
 
 static void write_loops(struct writer *writer)
@@ -252,27 +256,27 @@ static void write_awaited_by(struct writer *writer, const struct pa_node *node)
     number(writer, "], \"stale_awaiters\": %u", node->stale);
 }
 
-/* What a task is suspended on. A future whose owner is not known is just that. */
+/* What a task is suspended on. A future whose owner is not known is just that; one that is done leaves its task ready. */
 static void write_waits_on(struct writer *writer, uint32_t id, const struct pa_node *node)
 {
-    raw(writer, ", \"waits_on\": ");
-    uint64_t future = node->wait == PA_WAIT_TASK || node->wait == PA_WAIT_FUTURE ? pa_task_fut_waiter(writer->graph, id) : 0;
-    if (node->wait == PA_WAIT_READY) {
-        raw(writer, "{\"kind\": \"ready\", \"object\": null, \"future\": null}");
-    } else if (future == 0) {
-        raw(writer, "null");
-    } else {
-        number(writer, "{\"kind\": \"%s\", \"object\": ", node->wait == PA_WAIT_TASK ? "task" : "future");
-        address(writer, node->wait == PA_WAIT_TASK ? future : 0);
-        raw(writer, ", \"future\": ");
-        address(writer, future);
-        raw(writer, "}");
-        uint32_t other = pa_graph_find(writer->graph, future);
-        uint64_t *slot = other == PA_NONE ? pa_array_push(writer->graph->work, &writer->unknown, PA_NONE) : NULL;
-        if (slot)
-            *slot = future;
-        refer(writer, other);
+    static const char *const kinds[] = {"", "ready", "task", "future"};
+    if (node->wait == PA_WAIT_NONE) {
+        raw(writer, ", \"waits_on\": null");
+        return;
     }
+    uint64_t future = pa_task_fut_waiter(writer->graph, id);
+    number(writer, ", \"waits_on\": {\"kind\": \"%s\", \"object\": ", kinds[node->wait]);
+    address(writer, node->wait == PA_WAIT_TASK ? future : 0);
+    raw(writer, ", \"future\": ");
+    address(writer, future);
+    raw(writer, "}");
+    if (future == 0)
+        return;
+    uint32_t other = pa_graph_find(writer->graph, future);
+    uint64_t *slot = other == PA_NONE ? pa_array_push(writer->graph->work, &writer->unknown, PA_NONE) : NULL;
+    if (slot)
+        *slot = future;
+    refer(writer, other);
 }
 
 static void write_objects(struct writer *writer, uint32_t id)
@@ -430,8 +434,9 @@ static void read_waited_futures(struct writer *writer)
     struct pa_graph *graph = writer->graph;
     for (uint32_t i = 0; i < writer->view->selected.count && pa_work_step(graph->work); i++) {
         uint32_t id = writer->view->selected.items[i];
-        uint64_t future = graph->nodes.items[id].wait == PA_WAIT_FUTURE ? pa_task_fut_waiter(graph, id) : 0;
-        if (future && pa_graph_find(graph, future) == PA_NONE && pa_kind_of(graph->objects, future) == PA_KIND_FUTURE)
+        uint64_t future = graph->nodes.items[id].wait != PA_WAIT_NONE ? pa_task_fut_waiter(graph, id) : 0;
+        enum pa_kind kind = future && pa_graph_find(graph, future) == PA_NONE ? pa_kind_of(graph->objects, future) : PA_KIND_OTHER;
+        if (kind == PA_KIND_FUTURE || kind == PA_KIND_TASK)
             pa_read_reached_node(graph, future);
     }
 }

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#define HIDDEN "<redacted>"
+#define HIDDEN        "<redacted>"
 #define HIDDEN_LENGTH 10u
 
 /* The shortest string that is taken for random whatever its name, and the shortest piece between separators that it must have. */
 #define RANDOM_LENGTH 20u
-#define RANDOM_PIECE 8u
+#define RANDOM_PIECE  8u
 
 struct redaction {
     const char *text;
@@ -80,33 +80,36 @@ static bool starts(const struct redaction *r, uint32_t i, const char *what)
     return i <= r->length && length <= r->length - i && memcmp(r->text + i, what, length) == 0;
 }
 
-static bool equals(const char *text, uint32_t length, const char *word)
+static bool same(const char *text, const char *word, uint32_t length)
 {
     for (uint32_t i = 0; i < length; i++) {
-        if (word[i] == '\0' || lower(text[i]) != word[i])
+        if (lower(text[i]) != word[i])
             return false;
     }
-    return word[length] == '\0';
+    return true;
 }
 
-/* Whether it is one of @p words, which are lower case and end with NULL. */
-static bool is_one_of(const char *text, uint32_t length, const char *const *words)
+/* Whether it is one of @p words, which are lower case with a blank between them; or, with @p as_end, ends with one of them. */
+static bool is_in(const char *words, const char *text, uint32_t length, bool as_end)
 {
-    for (; *words; words++) {
-        if (equals(text, length, *words))
+    while (*words) {
+        uint32_t size = (uint32_t)strcspn(words, " ");
+        if ((size == length || (as_end && size < length)) && same(text + length - size, words, size))
             return true;
+        words += size;
+        words += *words == ' ';
     }
     return false;
 }
 
-static bool ends_with_one_of(const char *text, uint32_t length, const char *const *words)
+static bool is_one_of(const char *text, uint32_t length, const char *words)
 {
-    for (; *words; words++) {
-        uint32_t tail = (uint32_t)strlen(*words);
-        if (tail <= length && equals(text + length - tail, tail, *words))
-            return true;
-    }
-    return false;
+    return is_in(words, text, length, false);
+}
+
+static bool ends_with_one_of(const char *text, uint32_t length, const char *words)
+{
+    return is_in(words, text, length, true);
 }
 
 static void put(struct redaction *r, const char *bytes, uint32_t length)
@@ -143,29 +146,25 @@ enum strength {
 };
 
 /* Words whose values are secret; also as the end of words written together: "authtoken", "PHPSESSID". */
-static const char *const strong_words[] = {
-    "password",  "passwords", "passwd",      "passwort",   "pwd",       "passphrase", "passcode",   "mnemonic", "secret",
-    "secrets",   "token",     "tokens",      "apikey",     "apikeys",   "secretkey",  "accesskey",  "privatekey",
-    "accountkey", "authorization", "cookie", "cookies",    "sessionid", "sessid",     "credential", "credentials", NULL};
-static const char *const strong_alone[] = {"pin", "otp", "totp", "jwt", "bearer", "csrf", "xsrf", "creds", "sid", NULL};
-static const char *const weak_words[] = {"session", "auth", "key", "keys", "private", "pass", NULL};
+static const char strong_words[] =
+    "password passwords passwd passwort pwd passphrase passcode mnemonic secret secrets token tokens apikey apikeys "
+    "secretkey accesskey privatekey accountkey authorization cookie cookies sessionid sessid credential credentials";
+static const char strong_alone[] = "pin otp totp jwt bearer csrf xsrf creds sid";
+static const char weak_words[] = "session auth key keys private pass";
 
 /* "api_key" is as telling as "password"; "primary_key" is not telling at all. */
-static const char *const secret_keys[] = {"api",     "access", "secret", "private", "signing", "encryption", "account", "shared",
-                                          "ssh",     "rsa",    "master", "service", "client",  "admin",      "deploy",  "license", NULL};
-static const char *const plain_keys[] = {
-    "primary", "foreign", "sort",   "cache", "partition", "routing", "dict",  "public", "row",  "lookup",      "group",    "index",
-    "unique",  "object",  "redis",  "map",   "hot",       "range",   "hash",  "cursor", "natural", "column",   "storage",  "bucket",
-    "message", "event",   "shard",  "item",  "search",    "config",  "order", "dedup",  "composite", "idempotency", NULL};
+static const char secret_keys[] =
+    "api access secret private signing encryption account shared ssh rsa master service client admin deploy license";
+static const char plain_keys[] =
+    "primary foreign sort cache partition routing dict public row lookup group index unique object redis map hot range "
+    "hash cursor natural column storage bucket message event shard item search config order dedup composite idempotency";
 
 /* Last words of names that speak of a secret and do not hold it: "token_expired", "password_field", "SessionError". */
-static const char *const about_words[] = {
-    "error",   "exception", "timeout", "ttl",    "expires",  "expiry",  "expired", "type",   "url",        "uri",     "host",   "port",
-    "user",    "username",  "name",    "names",  "file",     "path",    "dir",     "field",  "policy",     "length",  "len",    "size",
-    "count",   "min",       "max",     "limit",  "age",      "manager", "handler", "provider", "service",  "factory", "store",  "class",
-    "func",    "method",    "middleware", "backend", "server", "client", "pool",   "lock",   "event",      "task",    "loop",   "queue",
-    "index",   "version",   "status",  "state",  "required", "enabled", "valid",   "invalid", "missing",   "failed",  "endpoint", "refresher",
-    "worker",  "maker",     NULL};
+static const char about_words[] =
+    "error exception timeout ttl expires expiry expired type url uri host port user username name names file path dir "
+    "field policy length len size count min max limit age manager handler provider service factory store class func method "
+    "middleware backend server client pool lock event task loop queue index version status state required enabled valid "
+    "invalid missing failed endpoint refresher worker maker";
 
 /* The next word of a name: words are joined by anything that is no letter, by a change to upper case, and by digits. */
 static bool next_word(const char *name, uint32_t length, struct span *word)
@@ -190,11 +189,12 @@ static enum strength strength_of(const char *name, uint32_t length)
     while (next_word(name, length, &word)) {
         const char *text = name + word.from, *before = name + previous.from;
         uint32_t size = word.to - word.from, before_size = previous.to - previous.from;
-        bool key = equals(text, size, "key") || equals(text, size, "keys");
+        bool key = is_one_of(text, size, "key keys");
         if (ends_with_one_of(text, size, strong_words) || is_one_of(text, size, strong_alone) ||
             (key && is_one_of(before, before_size, secret_keys)))
             strength = STRONG;
-        else if (is_one_of(text, size, weak_words) && !(key && is_one_of(before, before_size, plain_keys)) && strength == NOT_TELLING)
+        else if (is_one_of(text, size, weak_words) && !(key && is_one_of(before, before_size, plain_keys)) &&
+                 strength == NOT_TELLING)
             strength = WEAK;
         previous = word;
     }
@@ -212,9 +212,9 @@ bool pa_is_telling(const char *name, uint32_t length)
  * Pairs of neighbouring letters that make up 93% of those in the identifiers of Python's standard library, a bit for each second letter.
  * A third of all pairs is among them, so random letters fail two times in three.
  */
-static const uint32_t common_pairs[26] = {20888910, 18237713, 1723797,  1329433,  15710333, 1198385,  401808,   540945,  45021311,
-                                          0,        272,      18630937, 1364243,  3957117,  8322159,  18794769, 1048576, 18772317,
-                                          18663829, 18794901, 964919,   273,      147729,   557076,   819200,   16};
+static const uint32_t common_pairs[26] = {20888910, 18237713, 1723797,  1329433, 15710333, 1198385, 401808,   540945,  45021311,
+                                          0,        272,      18630937, 1364243, 3957117,  8322159, 18794769, 1048576, 18772317,
+                                          18663829, 18794901, 964919,   273,     147729,   557076,  819200,   16};
 
 static bool is_common_pair(char a, char b)
 {
@@ -242,11 +242,11 @@ static uint64_t log2_of(uint32_t value)
     uint64_t result = 0, x = value;
     while (x >> (result + 1))
         result++;
-    x = x << 32 >> result; /* 1.0 … 2.0, 32 bits behind the point */
+    x = x << 31 >> result; /* 1.0 … 2.0, 31 bits behind the point */
     for (int bit = 0; bit < 8; bit++) {
-        x = (x >> 1) * x >> 31;
+        x = x * x >> 31;
         result <<= 1;
-        if (x >> 33) {
+        if (x >> 32) {
             x >>= 1;
             result |= 1;
         }
@@ -436,9 +436,9 @@ static uint32_t object_end(const struct redaction *r, uint32_t from)
     return at(r, i) == '>' ? i + 1 : from;
 }
 
-static const char *const no_values[] = {"none", "null", "true", "false", "undefined", "nil", "<redacted>", NULL};
-static const char *const schemes[] = {"bearer", "basic", "token", "digest", "negotiate", "apikey", NULL};
-static const char *const line_words[] = {"authorization", "cookie", "cookies", "passphrase", "mnemonic", NULL};
+static const char no_values[] = "none null true false undefined nil <redacted>";
+static const char schemes[] = "bearer basic token digest negotiate apikey";
+static const char line_words[] = "authorization cookie cookies passphrase mnemonic";
 
 static bool is_all(const struct redaction *r, struct span span, char wanted)
 {
@@ -474,7 +474,7 @@ static uint32_t hide_value(struct redaction *r, const struct named *named, uint3
 {
     struct quote quote;
     uint32_t prefix = i;
-    while (prefix < i + 2 && is_letter(at(r, prefix)))
+    while (prefix < i + 2 && at(r, prefix) && strchr("bBfFrRuU", at(r, prefix))) /* b'…' */
         prefix++;
     uint32_t open = read_quote(r, prefix, &quote);
     if (open == prefix && prefix > i) /* letters before no quote are the value itself */
@@ -596,6 +596,8 @@ static uint32_t user_info_end(const struct redaction *r, uint32_t from)
     bool port = true; /* only digits since the colon: "host:80/path@x" has no user-info, "user:a/b@host" has */
     for (; i < r->length && !is_blank(r->text[i]) && !strchr("'\"<>\\", r->text[i]); i++) {
         char c = r->text[i];
+        if (c == ':' && starts(r, i, "://"))
+            break;
         if (c == '@')
             sign = i;
         else if (c == ':' && !colon)
@@ -634,8 +636,8 @@ static uint32_t find_pem(const struct redaction *r, struct span run)
 /* "Bearer V" and "Basic V" anywhere. @return Where V begins, if this run is such a word; else run.to. */
 static uint32_t scheme_value(const struct redaction *r, struct span run)
 {
-    static const char *const words[] = {"bearer", "basic", NULL};
-    static const char *const plain[] = {"token", "tokens", "authentication", "auth", "authorization", "scheme", "header", "credentials", NULL};
+    static const char words[] = "bearer basic";
+    static const char plain[] = "token tokens authentication auth authorization scheme header credentials";
     if (!is_one_of(r->text + run.from, run.to - run.from, words) || at(r, run.to) != ' ')
         return run.to;
     struct span value = {skip_blanks(r, run.to), 0};
