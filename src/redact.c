@@ -1,14 +1,10 @@
 /* Hiding secrets. See redact.h. */
 #include "redact.h"
 
-#include <string.h>
+#include "ascii.h"
 
 #define HIDDEN        "<redacted>"
 #define HIDDEN_LENGTH 10u
-
-/* The shortest string that is taken for random whatever its name, and the shortest piece between separators that it must have. */
-#define RANDOM_LENGTH 20u
-#define RANDOM_PIECE  8u
 
 struct redaction {
     const char *text;
@@ -22,46 +18,6 @@ struct redaction {
 struct span {
     uint32_t from, to;
 };
-
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_letter(char c)
-{
-    return is_lower(c) || is_upper(c);
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_alnum(char c)
-{
-    return is_letter(c) || is_digit(c);
-}
-
-static bool is_blank(char c)
-{
-    return (unsigned char)c <= ' ';
-}
-
-static bool is_quote(char c)
-{
-    return c == '\'' || c == '"';
-}
-
-static char lower(char c)
-{
-    return is_upper(c) ? (char)(c - 'A' + 'a') : c;
-}
 
 /* What names, paths, Base64, hex and JWT are made of. */
 static bool is_run(char c)
@@ -78,38 +34,6 @@ static bool starts(const struct redaction *r, uint32_t i, const char *what)
 {
     size_t length = strlen(what);
     return i <= r->length && length <= r->length - i && memcmp(r->text + i, what, length) == 0;
-}
-
-static bool same(const char *text, const char *word, uint32_t length)
-{
-    for (uint32_t i = 0; i < length; i++) {
-        if (lower(text[i]) != word[i])
-            return false;
-    }
-    return true;
-}
-
-/* Whether it is one of @p words, which are lower case with a blank between them; or, with @p as_end, ends with one of them. */
-static bool is_in(const char *words, const char *text, uint32_t length, bool as_end)
-{
-    while (*words) {
-        uint32_t size = (uint32_t)strcspn(words, " ");
-        if ((size == length || (as_end && size < length)) && same(text + length - size, words, size))
-            return true;
-        words += size;
-        words += *words == ' ';
-    }
-    return false;
-}
-
-static bool is_one_of(const char *text, uint32_t length, const char *words)
-{
-    return is_in(words, text, length, false);
-}
-
-static bool ends_with_one_of(const char *text, uint32_t length, const char *words)
-{
-    return is_in(words, text, length, true);
 }
 
 static void put(struct redaction *r, const char *bytes, uint32_t length)
@@ -137,185 +61,24 @@ static void hide(struct redaction *r)
     put(r, HIDDEN, HIDDEN_LENGTH);
 }
 
-/* ---- names ---- */
-
-enum strength {
-    NOT_TELLING,
-    WEAK, /* also an everyday word: "session:42" and "key=3" stay */
-    STRONG,
-};
-
-/* Words whose values are secret; also as the end of words written together: "authtoken", "PHPSESSID". */
-static const char strong_words[] =
-    "password passwords passwd passwort pwd passphrase passcode mnemonic secret secrets token tokens apikey apikeys "
-    "secretkey accesskey privatekey accountkey authorization cookie cookies sessionid sessid credential credentials";
-static const char strong_alone[] = "pin otp totp jwt bearer csrf xsrf creds sid";
-static const char weak_words[] = "session auth key keys private pass";
-
-/* "api_key" is as telling as "password"; "primary_key" is not telling at all. */
-static const char secret_keys[] =
-    "api access secret private signing encryption account shared ssh rsa master service client admin deploy license";
-static const char plain_keys[] =
-    "primary foreign sort cache partition routing dict public row lookup group index unique object redis map hot range "
-    "hash cursor natural column storage bucket message event shard item search config order dedup composite idempotency";
-
-/* Last words of names that speak of a secret and do not hold it: "token_expired", "password_field", "SessionError". */
-static const char about_words[] =
-    "error exception timeout ttl expires expiry expired type url uri host port user username name names file path dir "
-    "field policy length len size count min max limit age manager handler provider service factory store class func method "
-    "middleware backend server client pool lock event task loop queue index version status state required enabled valid "
-    "invalid missing failed endpoint refresher worker maker";
-
-/* The next word of a name: words are joined by anything that is no letter, by a change to upper case, and by digits. */
-static bool next_word(const char *name, uint32_t length, struct span *word)
-{
-    uint32_t i = word->to;
-    while (i < length && !is_letter(name[i]))
-        i++;
-    word->from = i;
-    for (; i < length && is_letter(name[i]); i++) {
-        bool begins = is_upper(name[i]) && i > word->from && (is_lower(name[i - 1]) || (i + 1 < length && is_lower(name[i + 1])));
-        if (begins)
-            break;
-    }
-    word->to = i;
-    return word->to > word->from;
-}
-
-static enum strength strength_of(const char *name, uint32_t length)
-{
-    enum strength strength = NOT_TELLING;
-    struct span word = {0, 0}, previous = {0, 0};
-    while (next_word(name, length, &word)) {
-        const char *text = name + word.from, *before = name + previous.from;
-        uint32_t size = word.to - word.from, before_size = previous.to - previous.from;
-        bool key = is_one_of(text, size, "key keys");
-        if (ends_with_one_of(text, size, strong_words) || is_one_of(text, size, strong_alone) ||
-            (key && is_one_of(before, before_size, secret_keys)))
-            strength = STRONG;
-        else if (is_one_of(text, size, weak_words) && !(key && is_one_of(before, before_size, plain_keys)) &&
-                 strength == NOT_TELLING)
-            strength = WEAK;
-        previous = word;
-    }
-    return is_one_of(name + previous.from, previous.to - previous.from, about_words) ? NOT_TELLING : strength;
-}
-
-bool pa_is_telling(const char *name, uint32_t length)
-{
-    return strength_of(name, length) != NOT_TELLING;
-}
-
-/* ---- random strings ---- */
-
-/*
- * Pairs of neighbouring letters that make up 93% of those in the identifiers of Python's standard library, a bit for each second letter.
- * A third of all pairs is among them, so random letters fail two times in three.
- */
-static const uint32_t common_pairs[26] = {20888910, 18237713, 1723797,  1329433, 15710333, 1198385, 401808,   540945,  45021311,
-                                          0,        272,      18630937, 1364243, 3957117,  8322159, 18794769, 1048576, 18772317,
-                                          18663829, 18794901, 964919,   273,     147729,   557076,  819200,   16};
-
-static bool is_common_pair(char a, char b)
-{
-    return common_pairs[lower(a) - 'a'] >> (lower(b) - 'a') & 1;
-}
-
-/* Length of the UUID at @p from, or 0: it names a request or an object, and is no secret. */
-static uint32_t uuid_at(const char *text, uint32_t from, uint32_t to)
-{
-    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-    uint32_t length = sizeof(form) - 1;
-    if (to - from < length || (to - from > length && is_alnum(text[from + length])))
-        return 0;
-    for (uint32_t i = 0; i < length; i++) {
-        char c = lower(text[from + i]);
-        if (form[i] == '-' ? c != '-' : !(is_digit(c) || (c >= 'a' && c <= 'f')))
-            return 0;
-    }
-    return length;
-}
-
-/* 256 times the logarithm to base 2, by squaring: a bit of the result each time that the square passes 2. */
-static uint64_t log2_of(uint32_t value)
-{
-    uint64_t result = 0, x = value;
-    while (x >> (result + 1))
-        result++;
-    x = x << 31 >> result; /* 1.0 … 2.0, 31 bits behind the point */
-    for (int bit = 0; bit < 8; bit++) {
-        x = x * x >> 31;
-        result <<= 1;
-        if (x >> 32) {
-            x >>= 1;
-            result |= 1;
-        }
-    }
-    return result;
-}
-
-/* Whether the characters of a text of @p total have an entropy of at least 3 bits: 8 different ones, equally often. */
-static bool is_entropic(const uint32_t *counts, uint32_t total)
-{
-    uint64_t sum = 0;
-    for (uint32_t c = 0; c < 128; c++) {
-        if (counts[c] > 0)
-            sum += counts[c] * log2_of(counts[c]);
-    }
-    return sum + (uint64_t)total * 3 * 256 <= total * log2_of(total);
-}
-
-/* Whether a text does not read as words, numbers and UUIDs: see the tests for what each bound tells apart. */
-static bool is_random(const char *text, struct span span)
-{
-    uint32_t counts[128] = {0};
-    uint32_t total = 0, piece = 0, longest = 0, odd = 0, common = 0;
-    bool lowers = false, uppers = false, digits = false;
-    for (uint32_t i = span.from; i < span.to; i++) {
-        bool begins = i == span.from || !is_alnum(text[i - 1]);
-        uint32_t uuid = begins ? uuid_at(text, i, span.to) : 0;
-        if (uuid) {
-            i += uuid - 1;
-            continue;
-        }
-        char c = text[i];
-        counts[(unsigned char)c & 127]++;
-        total++;
-        lowers |= is_lower(c);
-        uppers |= is_upper(c);
-        digits |= is_digit(c);
-        piece = !is_alnum(c) ? 0 : begins ? 1 : piece + 1;
-        longest = piece > longest ? piece : longest;
-        if (begins || !is_alnum(c))
-            continue;
-        char before = text[i - 1];
-        if (is_letter(before) != is_letter(c))
-            odd++;
-        else if (is_letter(c) && !(is_lower(before) && is_upper(c))) /* "fooBar" is two words */
-            is_common_pair(before, c) ? common++ : odd++;
-    }
-    return total >= RANDOM_LENGTH && longest >= RANDOM_PIECE && lowers + uppers + digits >= 2 && odd * 4 > common * 3 &&
-           odd * 5 >= total && is_entropic(counts, total);
-}
-
 static bool is_jwt(const char *text, struct span span)
 {
     /* The header is JSON: {" is eyJ in Base64. An encrypted one has five parts, one without signature an empty third. */
     uint32_t dots = 0;
     for (uint32_t i = span.from; i < span.to; i++)
         dots += text[i] == '.';
-    return dots >= 2 && span.to - span.from >= RANDOM_LENGTH && memcmp(text + span.from, "eyJ", 3) == 0;
+    return dots >= 2 && span.to - span.from >= PA_SHORTEST_RANDOM && memcmp(text + span.from, "eyJ", 3) == 0;
 }
 
 /* Keep a run of characters, less what is random in it: all of it, else a part between slashes, else a piece of letters and digits. */
 static void keep_run(struct redaction *r, struct span run, int level)
 {
-    if (run.to - run.from < RANDOM_LENGTH || level == 3) {
-        keep(r, run.from, run.to);
+    if (run.to - run.from >= PA_SHORTEST_RANDOM && (is_jwt(r->text, run) || pa_is_random(r->text + run.from, run.to - run.from))) {
+        hide(r);
         return;
     }
-    if (is_jwt(r->text, run) || is_random(r->text, run)) {
-        hide(r);
+    if (run.to - run.from < PA_SHORTEST_RANDOM || level == 3) {
+        keep(r, run.from, run.to);
         return;
     }
     struct span part = {run.from, run.from};
@@ -450,17 +213,17 @@ static bool is_all(const struct redaction *r, struct span span, char wanted)
 }
 
 /* Whether an unquoted value tells nothing: None, asterisks, a small number under an everyday word. */
-static bool is_harmless(const struct redaction *r, struct span value, enum strength strength)
+static bool is_harmless(const struct redaction *r, struct span value, enum pa_telling telling)
 {
     uint32_t length = value.to - value.from;
     return length == 0 || is_one_of(r->text + value.from, length, no_values) || is_all(r, value, '*') ||
-           (strength == WEAK && length < 6 && is_all(r, value, '0'));
+           (telling == PA_WEAKLY_TELLING && length < 6 && is_all(r, value, '0'));
 }
 
 /* A name with a value that is to be hidden. */
 struct named {
     struct span name;
-    enum strength strength;
+    enum pa_telling telling;
     char enclosing; /* the quote just before the name, or 0 */
 };
 
@@ -483,7 +246,7 @@ static uint32_t hide_value(struct redaction *r, const struct named *named, uint3
         uint32_t end = find_quote(r, open, quote);
         struct span value = {open, end};
         keep(r, i, open);
-        if (is_harmless(r, value, named->strength))
+        if (is_harmless(r, value, named->telling))
             keep(r, open, end);
         else
             hide(r);
@@ -507,7 +270,7 @@ static uint32_t hide_value(struct redaction *r, const struct named *named, uint3
         value.to = line_end(r, i, named->enclosing);
     else if (is_one_of(r->text + i, value.to - i, schemes) && at(r, value.to) == ' ')
         value.to = word_end(r, skip_blanks(r, value.to));
-    if (is_harmless(r, value, named->strength))
+    if (is_harmless(r, value, named->telling))
         keep(r, value.from, value.to);
     else
         hide(r);
@@ -515,7 +278,7 @@ static uint32_t hide_value(struct redaction *r, const struct named *named, uint3
 }
 
 /* What may stand between a name and its value: = : == != := => ->, with blanks. @return Where the value begins; @p from if none. */
-static uint32_t separator_end(const struct redaction *r, uint32_t from, bool quoted, enum strength strength)
+static uint32_t separator_end(const struct redaction *r, uint32_t from, bool quoted, enum pa_telling telling)
 {
     uint32_t i = skip_blanks(r, from), begin = i;
     if (starts(r, i, "::"))
@@ -527,7 +290,7 @@ static uint32_t separator_end(const struct redaction *r, uint32_t from, bool quo
     if (i == begin)
         return from;
     /* "session:42" and "auth:refresh" are names of things. */
-    if (strength == WEAK && !quoted && at(r, begin) == ':' && i == begin + 1 && !is_blank(at(r, i)))
+    if (telling == PA_WEAKLY_TELLING && !quoted && at(r, begin) == ':' && i == begin + 1 && !is_blank(at(r, i)))
         return from;
     return skip_blanks(r, i);
 }
@@ -564,14 +327,14 @@ static uint32_t hide_named(struct redaction *r, struct span run)
     }
     if (named.name.from == run.from && run.from > 0 && is_quote(r->text[run.from - 1]))
         named.enclosing = r->text[run.from - 1];
-    named.strength = strength_of(r->text + named.name.from, named.name.to - named.name.from);
-    if (named.strength == NOT_TELLING)
+    named.telling = pa_telling_name(r->text + named.name.from, named.name.to - named.name.from);
+    if (named.telling == PA_NOT_TELLING)
         return run.to;
     uint32_t after = read_quote(r, run.to, &quote);
     bool quoted = after > run.to;
     if (quoted && at(r, after) == ']')
         after++;
-    uint32_t value = separator_end(r, after, quoted, named.strength);
+    uint32_t value = separator_end(r, after, quoted, named.telling);
     if (value == after)
         value = pair_end(r, &named, after);
     if (value == after)
@@ -641,11 +404,13 @@ static uint32_t scheme_value(const struct redaction *r, struct span run)
     if (!is_one_of(r->text + run.from, run.to - run.from, words) || at(r, run.to) != ' ')
         return run.to;
     struct span value = {skip_blanks(r, run.to), 0};
-    bool lowers_only = true;
-    for (value.to = value.from; is_run(at(r, value.to)) || at(r, value.to) == '='; value.to++)
-        lowers_only = lowers_only && (is_lower(r->text[value.to]) || value.to == value.from);
-    bool basic = run.to - run.from == 5;
-    if (value.to - value.from < 8 || (basic && lowers_only) || is_one_of(r->text + value.from, value.to - value.from, plain))
+    bool word = true; /* only lower case letters, but for the first */
+    for (value.to = value.from; is_run(at(r, value.to)); value.to++) {
+        char c = r->text[value.to];
+        word = word && (is_lower(c) || c == '_' || value.to == value.from);
+    }
+    bool basic = run.to - run.from == 5, name = at(r, value.to) == '=';
+    if (value.to - value.from < 8 || (word && (basic || name)) || is_one_of(r->text + value.from, value.to - value.from, plain))
         return run.to;
     return value.from;
 }

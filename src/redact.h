@@ -24,10 +24,23 @@
  */
 uint32_t pa_redact(const char *text, uint32_t length, char *out, uint32_t capacity);
 
+/** Whether values under a name are secret. */
+enum pa_telling {
+    PA_NOT_TELLING,
+    PA_WEAKLY_TELLING, /* also an everyday word: "session:42" and "key=3" stay */
+    PA_TELLING,
+};
+
 /**
- * Whether values under this name are secret: for variables, keys and options whose value stands elsewhere. Known by the words in it,
- * however they are joined: "db_password", "X-Api-Key", "authToken".
+ * What a name tells of its value: for variables, keys and options too, whose value stands elsewhere. Known by the words in it, however
+ * they are joined: "db_password", "X-Api-Key", "authToken".
  */
-bool pa_is_telling(const char *name, uint32_t length);
+enum pa_telling pa_telling_name(const char *name, uint32_t length);
+
+/** The shortest text in bytes that is taken for random. */
+#define PA_SHORTEST_RANDOM 20u
+
+/** Whether a text without blanks does not read as words, numbers and UUIDs, but as a key: Base64, hex, Base32, … */
+bool pa_is_random(const char *text, uint32_t length);
 
 #endif

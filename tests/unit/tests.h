@@ -1,0 +1,25 @@
+/* The suites, a file each, and what all tests share. */
+#ifndef TESTS_H
+#define TESTS_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+Suite *redact_suite(void);
+
+/** A test case with one line a test. */
+static inline TCase *add_case(Suite *suite, const char *name)
+{
+    TCase *tests = tcase_create(name);
+    tcase_set_timeout(tests, 60);
+    suite_add_tcase(suite, tests);
+    return tests;
+}
+
+#endif
