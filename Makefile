@@ -59,6 +59,10 @@ lint:  ## formatting and static analysis
 format:  ## format the C sources
 	clang-format -i $(SOURCES) $(filter-out src/printable.h,$(HEADERS)) $(wildcard tests/unit/*.[ch] tests/fuzz/*.c)
 
+.PHONY: clang
+clang:  ## compile the library with clang too
+	@for source in $(SOURCES); do clang $(STANDARD) $(WARNINGS) -O2 -fPIC -c -o /dev/null $$source || exit 1; done
+
 build/unit-tests: $(UNIT) $(wildcard tests/unit/*.h) $(SOURCES) $(HEADERS)
 	@mkdir -p build
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -o $@ $(UNIT) $(SOURCES) $$(pkg-config --cflags --libs check)
