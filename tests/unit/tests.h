@@ -11,6 +11,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
+Suite *layout_suite(void);
+Suite *linetable_suite(void);
+Suite *memory_suite(void);
 Suite *redact_suite(void);
 
 /** A test case with one line a test. */
