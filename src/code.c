@@ -11,6 +11,8 @@
 void pa_codes_init(struct pa_codes *codes, struct pa_objects *objects)
 {
     *codes = (struct pa_codes){.objects = objects};
+    memset(codes->recent_instructions, 0xff, sizeof(codes->recent_instructions));
+    memset(codes->recent_stacks, 0xff, sizeof(codes->recent_stacks));
     /* Stack 0 is empty; its key is one that no other stack has. */
     struct pa_stack *empty = pa_array_push(objects->work, &codes->stacks, PA_NONE);
     if (empty)
@@ -163,10 +165,22 @@ static void remember_instruction(struct pa_codes *codes, const struct pa_instruc
         codes->instructions.count--;
 }
 
+/* The id of the instruction that has this key, or PA_NONE. */
+static uint32_t find_instruction(struct pa_codes *codes, uint64_t key)
+{
+    struct pa_recent *recent = pa_recent_at(codes->recent_instructions, key);
+    if (recent->key == key)
+        return recent->id;
+    uint32_t id = pa_index_find(&codes->instruction_index, codes->instructions.items, sizeof(struct pa_instruction), key);
+    if (id != PA_NONE)
+        *recent = (struct pa_recent){key, id};
+    return id;
+}
+
 uint32_t pa_frame_at(struct pa_codes *codes, const struct pa_position *position)
 {
     uint64_t key = position->instruction ^ pa_mix(position->executable + (uint64_t)(uint32_t)position->tlbc_index);
-    uint32_t id = pa_index_find(&codes->instruction_index, codes->instructions.items, sizeof(struct pa_instruction), key);
+    uint32_t id = find_instruction(codes, key);
     if (id != PA_NONE) {
         const struct pa_instruction *met = &codes->instructions.items[id];
         if (met->executable == position->executable && met->address == position->instruction)
@@ -199,9 +213,14 @@ uint32_t pa_stack_push(struct pa_codes *codes, uint32_t outer, uint32_t frame)
 {
     struct pa_work *work = codes->objects->work;
     uint64_t key = (uint64_t)outer << 32 | frame;
+    struct pa_recent *recent = pa_recent_at(codes->recent_stacks, key);
+    if (recent->key == key)
+        return recent->id;
     uint32_t id = pa_index_find(&codes->stack_index, codes->stacks.items, sizeof(struct pa_stack), key);
-    if (id != PA_NONE)
+    if (id != PA_NONE) {
+        *recent = (struct pa_recent){key, id};
         return id;
+    }
     struct pa_stack *stack = pa_array_push(work, &codes->stacks, PA_NONE);
     if (!stack)
         return 0;

@@ -66,6 +66,8 @@ struct pa_codes {
     struct pa_index instruction_index;
     PA_ARRAY(struct pa_stack) stacks;
     struct pa_index stack_index;
+    struct pa_recent recent_instructions[PA_RECENT]; /* by instruction; whose code object must be compared too */
+    struct pa_recent recent_stacks[PA_RECENT];
 };
 
 void pa_codes_init(struct pa_codes *codes, struct pa_objects *objects);

@@ -106,8 +106,9 @@ struct pa_graph {
     struct pa_index loop_index;
     PA_ARRAY(struct pa_node) nodes;
     struct pa_index node_index;
-    PA_ARRAY(uint32_t) tasks; /* nodes of listed tasks in the order of the lists, then tasks found otherwise */
-    PA_ARRAY(uint32_t) edges; /* nodes that wait */
+    struct pa_recent recent_awaiter, recent_loop; /* the children of one task group have the same */
+    PA_ARRAY(uint32_t) tasks;                     /* nodes of listed tasks in the order of the lists, then tasks found otherwise */
+    PA_ARRAY(uint32_t) edges;                     /* nodes that wait */
     PA_ARRAY(struct pa_executing) executing;
     PA_ARRAY(uint32_t) cycle_members; /* of each cycle: every node waits for the next, the last for the first */
     PA_ARRAY(uint32_t) cycle_ends;    /* where each cycle ends in cycle_members */

@@ -229,9 +229,10 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
             if (part > range->end - next)
                 part = range->end - next;
             if (part == length) {
-                memory->last.start = range->start;
-                memory->last.size = range->end - range->start;
-                memory->last.bytes = memory->map + range->file_offset;
+                uint32_t i = memory->replace++ % PA_RECENT_RUNS;
+                memory->recent[i].start = range->start;
+                memory->recent[i].size = range->end - range->start;
+                memory->recent[i].bytes = memory->map + range->file_offset;
                 return bytes;
             }
             memcpy(out, bytes, part);

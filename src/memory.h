@@ -14,16 +14,19 @@
 
 struct pa_block;
 
+#define PA_RECENT_RUNS 4u /* a power of two */
+
 struct pa_memory {
     struct pa_work *work;
     const uint8_t *map; /* the core file, read-only; NULL if it is not mapped */
     size_t map_size;
     struct pa_range *ranges; /* sorted by address, clamped to the core file; all that the debugger listed */
     uint32_t range_count;
-    struct { /* the mapped run that served last, as [start, start + size) */
+    struct { /* the mapped runs that served last, as [start, start + size): objects on the heap and their types alternate */
         uint64_t start, size;
         const uint8_t *bytes;
-    } last;
+    } recent[PA_RECENT_RUNS];
+    uint32_t replace;         /* which of them gives way next */
     struct pa_block **blocks; /* PA_CACHE_BLOCKS of them, by a hash of the address; NULL until the first read */
 };
 
@@ -34,6 +37,17 @@ void pa_memory_deinit(struct pa_memory *memory);
 /** As pa_memory_view(), for addresses outside of the last run. */
 const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, size_t length, void *scratch);
 
+/** The bytes at @p address if they are at hand without any search or read, else NULL: for looking ahead. */
+static inline const uint8_t *pa_memory_peek(const struct pa_memory *memory, uint64_t address, size_t length)
+{
+    for (uint32_t i = 0; i < PA_RECENT_RUNS; i++) {
+        uint64_t offset = address - memory->recent[i].start;
+        if (offset < memory->recent[i].size && length <= memory->recent[i].size - offset)
+            return memory->recent[i].bytes + offset;
+    }
+    return NULL;
+}
+
 /**
  * Look at @p length bytes at @p address.
  *
@@ -42,10 +56,16 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
  */
 static inline const uint8_t *pa_memory_view(struct pa_memory *memory, uint64_t address, size_t length, void *scratch)
 {
-    uint64_t offset = address - memory->last.start;
-    if (offset < memory->last.size && length <= memory->last.size - offset)
-        return memory->last.bytes + offset;
-    return pa_memory_view_slow(memory, address, length, scratch);
+    const uint8_t *bytes = pa_memory_peek(memory, address, length);
+    return bytes ? bytes : pa_memory_view_slow(memory, address, length, scratch);
+}
+
+/** Start to bring @p length bytes into the processor's cache, if they are at hand. */
+static inline void pa_memory_prefetch(const struct pa_memory *memory, uint64_t address, size_t length)
+{
+    const uint8_t *bytes = pa_memory_peek(memory, address, length);
+    for (size_t offset = 0; bytes && offset < length; offset += 64)
+        __builtin_prefetch(bytes + offset);
 }
 
 /** Copy @p length bytes. @return false if any of them cannot be read; then @p buffer is undefined. */
@@ -59,16 +79,19 @@ static inline bool pa_memory_read(struct pa_memory *memory, uint64_t address, si
 
 static inline bool pa_memory_u64(struct pa_memory *memory, uint64_t address, uint64_t *value)
 {
+    *value = 0;
     return pa_memory_read(memory, address, sizeof(*value), value);
 }
 
 static inline bool pa_memory_u32(struct pa_memory *memory, uint64_t address, uint32_t *value)
 {
+    *value = 0;
     return pa_memory_read(memory, address, sizeof(*value), value);
 }
 
 static inline bool pa_memory_u8(struct pa_memory *memory, uint64_t address, uint8_t *value)
 {
+    *value = 0;
     return pa_memory_read(memory, address, sizeof(*value), value);
 }
 

@@ -62,8 +62,8 @@ const char *pa_kind_type_name(enum pa_kind kind)
 
 void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struct pa_layout *layout, uint64_t sys_modules)
 {
-    *objects = (struct pa_objects){
-        .work = memory->work, .memory = memory, .layout = layout, .sys_modules = sys_modules, .last_type = PA_NONE};
+    *objects = (struct pa_objects){.work = memory->work, .memory = memory, .layout = layout, .sys_modules = sys_modules};
+    memset(objects->recent_types, 0xff, sizeof(objects->recent_types));
     for (size_t i = 0; i < KNOWN_TYPES; i++) {
         int32_t status = objects->work->target->symbol(known_types[i].symbol, &objects->known[known_types[i].kind]);
         if (status == PA_OK)
@@ -208,8 +208,6 @@ static void classify(struct pa_objects *objects, uint64_t address, const struct 
 
 uint32_t pa_type_at(struct pa_objects *objects, uint64_t address)
 {
-    if (objects->last_type != PA_NONE && objects->types.items[objects->last_type].address == address)
-        return objects->last_type;
     uint32_t id = pa_index_find(&objects->type_index, objects->types.items, sizeof(struct pa_type), address);
     if (id == PA_NONE) {
         struct raw_type raw;
@@ -231,23 +229,8 @@ uint32_t pa_type_at(struct pa_objects *objects, uint64_t address)
             }
         }
     }
-    objects->last_type = id;
+    *pa_recent_at(objects->recent_types, address) = (struct pa_recent){address, id};
     return id;
-}
-
-uint32_t pa_type_of(struct pa_objects *objects, uint64_t address)
-{
-    uint64_t type;
-    if (address == 0 || address % 8 != 0 ||
-        !pa_memory_u64(objects->memory, address + PA_OFFSET(objects->layout, object_type), &type))
-        return PA_NONE;
-    return pa_type_at(objects, type);
-}
-
-enum pa_kind pa_kind_of(struct pa_objects *objects, uint64_t address)
-{
-    uint32_t type = pa_type_of(objects, address);
-    return type == PA_NONE ? PA_KIND_OTHER : objects->types.items[type].kind;
 }
 
 uint32_t pa_utf8_encode(uint32_t c, char *out)

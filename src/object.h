@@ -63,7 +63,7 @@ struct pa_objects {
     bool searched_modules;           /* sys.modules has been asked */
     PA_ARRAY(struct pa_type) types;
     struct pa_index type_index;
-    uint32_t last_type;   /* id that pa_type_at() answered last */
+    struct pa_recent recent_types[PA_RECENT];
     struct pa_arena text; /* names of types, functions and files */
 };
 
@@ -75,10 +75,22 @@ void pa_objects_deinit(struct pa_objects *objects);
 uint32_t pa_type_at(struct pa_objects *objects, uint64_t address);
 
 /** The type of the object at @p address, as pa_type_at(). */
-uint32_t pa_type_of(struct pa_objects *objects, uint64_t address);
+static inline uint32_t pa_type_of(struct pa_objects *objects, uint64_t address)
+{
+    uint64_t type;
+    if (address == 0 || address % 8 != 0 ||
+        !pa_memory_u64(objects->memory, address + PA_OFFSET(objects->layout, object_type), &type))
+        return PA_NONE;
+    const struct pa_recent *recent = pa_recent_at(objects->recent_types, type);
+    return recent->key == type ? recent->id : pa_type_at(objects, type);
+}
 
 /** The kind of the object at @p address; PA_KIND_OTHER also if it cannot be read. */
-enum pa_kind pa_kind_of(struct pa_objects *objects, uint64_t address);
+static inline enum pa_kind pa_kind_of(struct pa_objects *objects, uint64_t address)
+{
+    uint32_t type = pa_type_of(objects, address);
+    return type == PA_NONE ? PA_KIND_OTHER : objects->types.items[type].kind;
+}
 
 /** "symbol", "sys.modules", … */
 const char *pa_evidence_name(enum pa_evidence evidence);

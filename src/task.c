@@ -17,6 +17,8 @@ static uint16_t loop_at(struct pa_graph *graph, uint64_t address)
 {
     if (address == 0 || address % 8 != 0)
         return PA_NO_LOOP;
+    if (graph->recent_loop.key == address)
+        return (uint16_t)graph->recent_loop.id;
     uint32_t id = pa_index_find(&graph->loop_index, graph->loops.items, sizeof(struct pa_loop), address);
     if (id == PA_NONE) {
         struct pa_loop *loop = pa_array_push(graph->work, &graph->loops, PA_MAX_LOOPS);
@@ -29,6 +31,7 @@ static uint16_t loop_at(struct pa_graph *graph, uint64_t address)
             return PA_NO_LOOP;
         }
     }
+    graph->recent_loop = (struct pa_recent){address, id};
     return (uint16_t)id;
 }
 
@@ -42,19 +45,28 @@ static void read_running_loops(struct pa_graph *graph)
     }
 }
 
-static bool add_edge(struct pa_graph *graph, uint32_t node, uint64_t awaiter)
+/* The node of an awaiter, or PA_NONE with a problem noted. */
+static uint32_t awaiter_at(struct pa_graph *graph, uint32_t node, uint64_t awaiter)
 {
+    if (graph->recent_awaiter.key == awaiter)
+        return graph->recent_awaiter.id;
     enum pa_kind kind = pa_kind_of(graph->objects, awaiter);
     if (kind != PA_KIND_TASK && kind != PA_KIND_FUTURE) {
         pa_graph_problem(graph, "awaiter", awaiter, "is neither a task nor a future", node);
-        return true;
+        return PA_NONE;
     }
     uint32_t id = pa_graph_node(graph, awaiter);
+    if (id != PA_NONE)
+        graph->recent_awaiter = (struct pa_recent){awaiter, id};
+    return id;
+}
+
+static void add_edge(struct pa_graph *graph, uint32_t node, uint64_t awaiter)
+{
+    uint32_t id = awaiter_at(graph, node, awaiter);
     uint32_t *edge = id == PA_NONE ? NULL : pa_array_push(graph->work, &graph->edges, PA_NONE);
-    if (!edge)
-        return false;
-    *edge = id;
-    return true;
+    if (edge)
+        *edge = id;
 }
 
 static int by_id(const void *a, const void *b)
@@ -74,8 +86,8 @@ static void read_awaited_by(struct pa_graph *graph, uint32_t id, uint64_t awaite
         struct pa_set_iterator iterator;
         uint64_t awaiter;
         pa_set_begin(graph->objects, awaited_by, &iterator);
-        while (pa_set_next(graph->objects, &iterator, &awaiter) && add_edge(graph, id, awaiter))
-            ;
+        while (pa_set_next(graph->objects, &iterator, &awaiter))
+            add_edge(graph, id, awaiter);
         if (iterator.damaged)
             pa_graph_problem(graph, "awaited-by set", awaited_by, "is damaged; awaiters may be missing", id);
     }
@@ -216,6 +228,25 @@ static enum list_step read_listed(struct pa_graph *graph, const struct task_list
 }
 
 /*
+ * Look ahead while a task is read: a list of a million tasks is far bigger than the processor's cache, and each task would wait for
+ * memory several times. Of the next task the coroutine is fetched, of the one behind it the task itself and its place in the index.
+ * Nothing here is believed: what is not at hand, or is nonsense, is not fetched.
+ */
+static void look_ahead(struct pa_graph *graph, uint64_t next, uint32_t link)
+{
+    const struct pa_layout *layout = graph->layout;
+    const uint8_t *node = pa_memory_peek(graph->memory, next + link, 8);
+    const uint8_t *coroutine = pa_memory_peek(graph->memory, next - PA_OFFSET(layout, task_node) + PA_OFFSET(layout, task_coro), 8);
+    if (coroutine)
+        pa_memory_prefetch(graph->memory, pa_get_u64(coroutine, 0), PA_OFFSET(layout, gen_iframe) + PA_OFFSET(layout, frame_size));
+    if (node) {
+        uint64_t task = pa_get_u64(node, 0) - PA_OFFSET(layout, task_node);
+        pa_memory_prefetch(graph->memory, task, PA_OFFSET(layout, task_size));
+        pa_index_prefetch(&graph->node_index, task);
+    }
+}
+
+/*
  * Walk a list in one direction: @p link is the offset of the pointer that is followed.
  * CPython: Include/internal/pycore_llist.h, struct llist_node {next, prev}.
  *
@@ -234,14 +265,15 @@ static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint
                 pa_graph_problem(graph, "task list", list_node, "has a pointer that is none; tasks may be missing", PA_NONE);
             return false;
         }
+        uint64_t next;
+        if (!pa_memory_u64(graph->memory, list_node + link, &next))
+            next = 0;
+        look_ahead(graph, next, link);
         enum list_step step = read_listed(graph, list, list_node);
         if (step == LIST_MET && report)
             pa_graph_problem(graph, "task list", list_node, "comes back to a task that it has had; tasks may be missing", PA_NONE);
         if (step != LIST_TASK)
             return false;
-        uint64_t next;
-        if (!pa_memory_u64(graph->memory, list_node + link, &next))
-            next = 0;
         list_node = next;
     }
     return true;

@@ -92,7 +92,7 @@ uint32_t pa_index_find(const struct pa_index *index, const void *items, size_t i
     if (index->capacity == 0)
         return PA_NONE;
     uint32_t mask = index->capacity - 1;
-    for (uint32_t slot = (uint32_t)pa_mix(key) & mask; index->slots[slot] != 0; slot = (slot + 1) & mask) {
+    for (uint32_t slot = pa_index_slot(index, key); index->slots[slot] != 0; slot = (slot + 1) & mask) {
         uint32_t id = index->slots[slot] - 1;
         if (key_of(items, item_size, id) == key)
             return id;
@@ -103,7 +103,7 @@ uint32_t pa_index_find(const struct pa_index *index, const void *items, size_t i
 static void index_insert(struct pa_index *index, uint64_t key, uint32_t id)
 {
     uint32_t mask = index->capacity - 1;
-    uint32_t slot = (uint32_t)pa_mix(key) & mask;
+    uint32_t slot = pa_index_slot(index, key);
     while (index->slots[slot] != 0)
         slot = (slot + 1) & mask;
     index->slots[slot] = id + 1;
@@ -114,6 +114,7 @@ bool pa_index_add(struct pa_work *work, struct pa_index *index, const void *item
     /* Full at three quarters. */
     if (index->count >= index->capacity - index->capacity / 4) {
         struct pa_index bigger = {.capacity = index->capacity ? index->capacity * 2 : 64, .count = index->count};
+        bigger.shift = 64u - (uint32_t)__builtin_ctz(bigger.capacity);
         size_t size = (size_t)bigger.capacity * sizeof(uint32_t);
         bigger.slots = bigger.capacity ? pa_work_resize(work, NULL, 0, size) : NULL;
         if (!bigger.slots)

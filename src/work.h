@@ -73,7 +73,21 @@ struct pa_index {
     uint32_t *slots; /* id + 1, 0 = empty; linear probing */
     uint32_t capacity;
     uint32_t count;
+    uint32_t shift; /* 64 - log2(capacity) */
 };
+
+/** Where the search for @p key begins. Fibonacci hashing: it spreads evenly spaced addresses, which tasks have, evenly. */
+static inline uint32_t pa_index_slot(const struct pa_index *index, uint64_t key)
+{
+    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> index->shift);
+}
+
+/** A look-up of @p key is to come. */
+static inline void pa_index_prefetch(const struct pa_index *index, uint64_t key)
+{
+    if (index->capacity)
+        __builtin_prefetch(&index->slots[pa_index_slot(index, key)]);
+}
 
 /** The id of the item with @p key, or PA_NONE. */
 uint32_t pa_index_find(const struct pa_index *index, const void *items, size_t item_size, uint64_t key);
@@ -82,6 +96,18 @@ uint32_t pa_index_find(const struct pa_index *index, const void *items, size_t i
 bool pa_index_add(struct pa_work *work, struct pa_index *index, const void *items, size_t item_size, uint32_t id);
 
 void pa_index_free(struct pa_work *work, struct pa_index *index);
+
+/** What an index answered lately, by a few bits of the key: a walk asks the same again and again. All bits set is an empty entry. */
+struct pa_recent {
+    uint64_t key;
+    uint32_t id;
+};
+#define PA_RECENT 64u /* a power of two */
+
+static inline struct pa_recent *pa_recent_at(struct pa_recent *recent, uint64_t key)
+{
+    return &recent[(key * 0x9e3779b97f4a7c15u) >> 58];
+}
 
 /** Text kept in one growing block: an offset and a length, since the block moves. Not NUL terminated. */
 struct pa_text {
