@@ -185,6 +185,15 @@ void image_map(struct image *image, uint64_t address, uint64_t size, uint32_t fl
     image->runs[image->run_count++] = run;
 }
 
+void image_unmap(struct image *image, uint64_t address)
+{
+    struct image_run *run = run_at(image, address);
+    ck_assert(run && run->address == address);
+    free(run->bytes);
+    image->run_count--;
+    memmove(run, run + 1, (size_t)(image->runs + image->run_count - run) * sizeof(*run));
+}
+
 uint8_t *image_at(struct image *image, uint64_t address, uint64_t size)
 {
     struct image_run *run = run_at(image, address);

@@ -52,6 +52,9 @@ void image_free(struct image *image);
 /** Add a run of zeros. Runs may adjoin, but not overlap. */
 void image_map(struct image *image, uint64_t address, uint64_t size, uint32_t flags);
 
+/** Take away the run that begins at an address. */
+void image_unmap(struct image *image, uint64_t address);
+
 /** The bytes at an address. Ends the test if they are not within one run. */
 uint8_t *image_at(struct image *image, uint64_t address, uint64_t size);
 

@@ -214,11 +214,8 @@ void python_free(struct python *python)
 
 void python_forget_files(struct python *python)
 {
-    struct image *image = python->image;
-    image->section_count = image->symbol_count = 0;
-    free(image->runs[0].bytes);
-    image->run_count--;
-    memmove(image->runs, image->runs + 1, image->run_count * sizeof(*image->runs));
+    python->image->section_count = python->image->symbol_count = 0;
+    image_unmap(python->image, PYTHON_RODATA);
 }
 
 /* ---- plain objects ---- */

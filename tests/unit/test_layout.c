@@ -114,17 +114,17 @@ static const struct {
     uint32_t gil, free_threaded;
     enum pa_source source;
 } others[] = {
-    {PA_F_task_loop, 16, 32, PA_SOURCE_DERIVED},          {PA_F_task_exception, 48, 64, PA_SOURCE_DERIVED},
-    {PA_F_task_awaited_by, 96, 112, PA_SOURCE_PUBLISHED}, {PA_F_task_state, 104, 120, PA_SOURCE_DERIVED},
-    {PA_F_task_is_task, 108, 124, PA_SOURCE_PUBLISHED},   {PA_F_task_awaited_by_is_set, 109, 125, PA_SOURCE_PUBLISHED},
-    {PA_F_task_bits, 110, 126, PA_SOURCE_DERIVED},        {PA_F_task_cancel_requests, 112, 128, PA_SOURCE_DERIVED},
-    {PA_F_task_fut_waiter, 120, 136, PA_SOURCE_DERIVED},  {PA_F_task_coro, 128, 144, PA_SOURCE_PUBLISHED},
-    {PA_F_task_name, 136, 152, PA_SOURCE_PUBLISHED},      {PA_F_task_node, 152, 168, PA_SOURCE_PUBLISHED},
-    {PA_F_task_size, 168, 192, PA_SOURCE_PUBLISHED},      {PA_F_code_flags, 48, 64, PA_SOURCE_DERIVED},
-    {PA_F_code_units, 16, 32, PA_SOURCE_DERIVED},         {PA_F_wrapper_object, 16, 32, PA_SOURCE_DERIVED},
-    {PA_F_wrapper_module_dict, 16, 32, PA_SOURCE_DERIVED},        {PA_F_type_base, 256, 272, PA_SOURCE_CONSTANT},
-    {PA_F_dict_keys_log2_size, 8, 8, PA_SOURCE_CONSTANT}, {PA_F_dict_keys_log2_index_bytes, 9, 9, PA_SOURCE_CONSTANT},
-    {PA_F_dict_keys_kind, 10, 10, PA_SOURCE_CONSTANT},    {PA_F_dict_keys_nentries, 24, 24, PA_SOURCE_CONSTANT},
+    {PA_F_task_loop, 16, 32, PA_SOURCE_DERIVED},           {PA_F_task_exception, 48, 64, PA_SOURCE_DERIVED},
+    {PA_F_task_awaited_by, 96, 112, PA_SOURCE_PUBLISHED},  {PA_F_task_state, 104, 120, PA_SOURCE_DERIVED},
+    {PA_F_task_is_task, 108, 124, PA_SOURCE_PUBLISHED},    {PA_F_task_awaited_by_is_set, 109, 125, PA_SOURCE_PUBLISHED},
+    {PA_F_task_bits, 110, 126, PA_SOURCE_DERIVED},         {PA_F_task_cancel_requests, 112, 128, PA_SOURCE_DERIVED},
+    {PA_F_task_fut_waiter, 120, 136, PA_SOURCE_DERIVED},   {PA_F_task_coro, 128, 144, PA_SOURCE_PUBLISHED},
+    {PA_F_task_name, 136, 152, PA_SOURCE_PUBLISHED},       {PA_F_task_node, 152, 168, PA_SOURCE_PUBLISHED},
+    {PA_F_task_size, 168, 192, PA_SOURCE_PUBLISHED},       {PA_F_code_flags, 48, 64, PA_SOURCE_DERIVED},
+    {PA_F_code_units, 16, 32, PA_SOURCE_DERIVED},          {PA_F_wrapper_object, 16, 32, PA_SOURCE_DERIVED},
+    {PA_F_wrapper_module_dict, 16, 32, PA_SOURCE_DERIVED}, {PA_F_type_base, 256, 272, PA_SOURCE_CONSTANT},
+    {PA_F_dict_keys_log2_size, 8, 8, PA_SOURCE_CONSTANT},  {PA_F_dict_keys_log2_index_bytes, 9, 9, PA_SOURCE_CONSTANT},
+    {PA_F_dict_keys_kind, 10, 10, PA_SOURCE_CONSTANT},     {PA_F_dict_keys_nentries, 24, 24, PA_SOURCE_CONSTANT},
     {PA_F_dict_keys_indices, 32, 32, PA_SOURCE_CONSTANT},
 };
 

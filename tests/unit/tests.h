@@ -11,9 +11,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
+Suite *find_suite(void);
 Suite *layout_suite(void);
 Suite *linetable_suite(void);
 Suite *memory_suite(void);
+Suite *object_suite(void);
 Suite *redact_suite(void);
 
 /** A test case with one line a test. */
