@@ -114,12 +114,15 @@ static int32_t line_at(struct pa_codes *codes, const struct pa_code *code, const
     int64_t unit = pa_position_unit(codes, code, position);
     if (unit < 0 || code->linetable_length == 0)
         return 0;
-    uint8_t *copy = pa_work_resize(objects->work, NULL, 0, code->linetable_length);
-    if (!copy)
-        return 0;
-    const uint8_t *table = pa_memory_view(objects->memory, code->linetable, code->linetable_length, copy);
+    /* Each KiB of a table is a step: damaged code objects may share a big one. */
+    for (uint32_t i = 0; i < code->linetable_length / 1024; i++)
+        pa_work_step(objects->work);
+    const uint8_t *table = pa_memory_peek(objects->memory, code->linetable, code->linetable_length);
+    uint8_t *copy = table ? NULL : pa_work_resize(objects->work, NULL, 0, code->linetable_length);
+    if (copy)
+        table = pa_memory_view(objects->memory, code->linetable, code->linetable_length, copy);
     int32_t line = table ? pa_line_of(table, code->linetable_length, code->firstlineno, unit) : 0;
-    pa_work_resize(objects->work, copy, code->linetable_length, 0);
+    pa_work_resize(objects->work, copy, copy ? code->linetable_length : 0, 0);
     return line;
 }
 

@@ -157,12 +157,25 @@ static bool follow_gen(struct pa_codes *codes, uint64_t object, struct pa_chain 
     }
 }
 
-/* A static type without a readable name that wraps something with a frame: the small awaitables of the interpreter look like this. */
-static bool wraps_gen(struct pa_codes *codes, uint64_t object, const struct pa_type *type, uint64_t *next)
+/* The first word of an object of a type that has no readable name and nothing else to know it by. */
+static bool read_nameless(struct pa_codes *codes, uint64_t object, uint64_t *inside)
 {
-    return type->kind == PA_KIND_OTHER && type->name.length == 0 &&
-           pa_memory_u64(codes->objects->memory, object + PA_OFFSET(codes->objects->layout, wrapper_object), next) &&
-           pa_kind_is_gen(pa_kind_of(codes->objects, *next));
+    struct pa_objects *objects = codes->objects;
+    uint32_t type = pa_type_of(objects, object);
+    return type != PA_NONE && objects->types.items[type].kind == PA_KIND_OTHER && objects->types.items[type].name.length == 0 &&
+           pa_memory_u64(objects->memory, object + PA_OFFSET(objects->layout, wrapper_object), inside);
+}
+
+/*
+ * Without an ELF file the small awaitables of the interpreter have no names. They are known by what they wrap: something with a frame, or
+ * (anext() with a default) another one of them that does.
+ */
+static bool wraps_gen(struct pa_codes *codes, uint64_t object, uint64_t *next)
+{
+    uint64_t inner;
+    return read_nameless(codes, object, next) &&
+           (pa_kind_is_gen(pa_kind_of(codes->objects, *next)) ||
+            (read_nameless(codes, *next, &inner) && pa_kind_is_gen(pa_kind_of(codes->objects, inner))));
 }
 
 /* One step inward. @return false at the end of the chain. */
@@ -195,7 +208,7 @@ static bool follow(struct pa_codes *codes, uint64_t object, struct pa_chain *cha
             end_unknown(chain, object, "a future's iterator cannot be read");
         return false;
     default:
-        if (wraps_gen(codes, object, type, next))
+        if (wraps_gen(codes, object, next))
             return true;
         chain->end = PA_END_AWAITABLE;
         chain->end_object = object;

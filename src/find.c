@@ -10,12 +10,13 @@
 
 #define MAX_CANDIDATES 64u
 
-/* Places where a table may be. */
+/* Places where a table is. */
 struct candidates {
     struct pa_memory *memory;
-    const struct pa_layout *layout; /* for the asyncio table */
+    const struct pa_layout *layout; /* NULL: the runtime is looked for; else the asyncio table */
     uint64_t addresses[MAX_CANDIDATES];
     uint32_t count;
+    bool rejected; /* a section or symbol was there, and what stands at its address is no such table */
     const char *how;
 };
 
@@ -28,9 +29,15 @@ void pa_version_text(uint32_t hexversion, char *text)
         snprintf(text + length, 32 - (size_t)length, "%s%u", level == 0xa ? "a" : level == 0xb ? "b" : "rc", serial);
 }
 
-static bool add_candidate(void *context, uint64_t address)
+static bool has_cookie(struct pa_memory *memory, uint64_t address)
 {
-    struct candidates *candidates = context;
+    uint64_t word;
+    return address % 8 == 0 && pa_memory_u64(memory, address, &word) && word == COOKIE;
+}
+
+/* @return false when there is no more room. */
+static bool add_candidate(struct candidates *candidates, uint64_t address)
+{
     for (uint32_t i = 0; i < candidates->count; i++) {
         if (candidates->addresses[i] == address)
             return true;
@@ -40,7 +47,17 @@ static bool add_candidate(void *context, uint64_t address)
     return candidates->count < MAX_CANDIDATES;
 }
 
-static void add_sections(struct candidates *candidates, const char *name)
+/* A place that a section or a symbol names: the debugger may have loaded another file than the one that ran. */
+static void try_named(struct candidates *candidates, uint64_t address)
+{
+    if (candidates->layout ? pa_layout_is_asyncio_table(candidates->layout, candidates->memory, address)
+                           : has_cookie(candidates->memory, address))
+        add_candidate(candidates, address);
+    else
+        candidates->rejected = true;
+}
+
+static void try_sections(struct candidates *candidates, const char *name)
 {
     struct pa_work *work = candidates->memory->work;
     uint64_t addresses[MAX_CANDIDATES];
@@ -48,18 +65,36 @@ static void add_sections(struct candidates *candidates, const char *name)
     if (count == -2)
         work->fatal = PA_ABORTED;
     for (int64_t i = 0; i < count && i < MAX_CANDIDATES; i++)
-        add_candidate(candidates, addresses[i]);
+        try_named(candidates, addresses[i]);
 }
 
-static void add_symbol(struct candidates *candidates, const char *name)
+static void try_symbol(struct candidates *candidates, const char *name)
 {
     struct pa_work *work = candidates->memory->work;
     uint64_t address;
     int32_t status = work->target->symbol(name, &address);
     if (status == PA_OK)
-        add_candidate(candidates, address);
+        try_named(candidates, address);
     else if (status == PA_ABORTED)
         work->fatal = PA_ABORTED;
+}
+
+/* A hit of the search is taken if what follows the cookie can be a version and a flag. */
+static bool runtime_hit(void *context, uint64_t address)
+{
+    struct candidates *candidates = context;
+    uint64_t version, free_threaded;
+    if (!pa_memory_u64(candidates->memory, address + 8, &version) ||
+        !pa_memory_u64(candidates->memory, address + 16, &free_threaded) || version >> 24 != 3 || free_threaded > 1)
+        return true;
+    return add_candidate(candidates, address);
+}
+
+static bool asyncio_hit(void *context, uint64_t address)
+{
+    struct candidates *candidates = context;
+    uint64_t table = address - 8 * PA_ASYNCIO_INTERPRETER_SIZE_SLOT;
+    return !pa_layout_is_asyncio_table(candidates->layout, candidates->memory, table) || add_candidate(candidates, table);
 }
 
 /*
@@ -76,32 +111,6 @@ static void search(struct candidates *candidates, uint64_t word, pa_scan_hit *hi
     /* A core whose ranges are not mapped has them without that flag. */
     if (candidates->count == 0 && core && !memory->map)
         found->searched += pa_memory_scan(memory, 0, word, hit, candidates);
-}
-
-static bool has_cookie(struct pa_memory *memory, uint64_t address)
-{
-    uint64_t word;
-    return address % 8 == 0 && pa_memory_u64(memory, address, &word) && word == COOKIE;
-}
-
-/* A hit of the search is taken if what follows the cookie can be a version and a flag. */
-static bool runtime_hit(void *context, uint64_t address)
-{
-    struct candidates *candidates = context;
-    uint64_t version, free_threaded;
-    if (!pa_memory_u64(candidates->memory, address + 8, &version) ||
-        !pa_memory_u64(candidates->memory, address + 16, &free_threaded) || version >> 24 != 3 || free_threaded > 1)
-        return true;
-    return add_candidate(context, address);
-}
-
-static bool asyncio_hit(void *context, uint64_t address)
-{
-    struct candidates *candidates = context;
-    uint64_t table = address - 8 * PA_ASYNCIO_INTERPRETER_SIZE_SLOT;
-    if (!pa_layout_is_asyncio_table(candidates->layout, candidates->memory, table))
-        return true;
-    return add_candidate(context, table);
 }
 
 /* Python before 3.13 has the section and the symbol, but no debug offsets in it. Py_Version is exported since 3.11. */
@@ -134,14 +143,11 @@ static enum pa_status choose_runtime(struct pa_found *found, struct candidates *
                                      size_t capacity)
 {
     struct pa_memory *memory = candidates->memory;
-    uint32_t with_cookie = 0, unsupported = 0;
+    uint32_t unsupported = 0;
     bool damaged = false, not_running = false;
     char version[32] = "";
     for (uint32_t i = 0; i < candidates->count; i++) {
         uint64_t address = candidates->addresses[i], head;
-        if (!has_cookie(memory, address))
-            continue;
-        with_cookie++;
         enum pa_status status = pa_layout_read_runtime(layout, memory, address, error, capacity);
         if (status != PA_OK && !layout->version)
             unsupported = layout->hexversion;
@@ -154,13 +160,13 @@ static enum pa_status choose_runtime(struct pa_found *found, struct candidates *
         if (layout->hexversion != 0 && (status == PA_OK || !*version))
             pa_version_text(layout->hexversion, version);
     }
-    found->runtime_copies = with_cookie;
+    found->runtime_copies = candidates->count;
     if (memory->work->fatal != PA_OK)
         return memory->work->fatal;
     if (found->runtime != 0)
         return pa_layout_read_runtime(layout, memory, found->runtime, error, capacity);
-    if (with_cookie == 0)
-        return candidates->count > 0 ? fail_old(memory, error, capacity) : fail_none(found, memory, error, capacity);
+    if (candidates->count == 0)
+        return candidates->rejected ? fail_old(memory, error, capacity) : fail_none(found, memory, error, capacity);
     if (not_running)
         return pa_fail(error, capacity, "CPython %s is here (%s), but has no interpreter: it has not started yet, or is finalised",
                        version, candidates->how);
@@ -174,10 +180,10 @@ static enum pa_status find_runtime(struct pa_found *found, struct pa_memory *mem
                                    char *error, size_t capacity)
 {
     struct candidates candidates = {.memory = memory, .how = "section .PyRuntime"};
-    add_sections(&candidates, ".PyRuntime");
+    try_sections(&candidates, ".PyRuntime");
     if (candidates.count == 0) {
         candidates.how = "symbol _PyRuntime";
-        add_symbol(&candidates, "_PyRuntime");
+        try_symbol(&candidates, "_PyRuntime");
     }
     if (candidates.count == 0) {
         candidates.how = "cookie xdebugpy in memory";
@@ -194,10 +200,10 @@ static enum pa_status find_asyncio(struct pa_found *found, struct pa_memory *mem
 {
     struct candidates candidates = {.memory = memory, .layout = layout, .how = "section .AsyncioDebug"};
     char version[32];
-    add_sections(&candidates, ".AsyncioDebug");
+    try_sections(&candidates, ".AsyncioDebug");
     if (candidates.count == 0) {
         candidates.how = "symbol";
-        add_symbol(&candidates, layout->version->asyncio_symbol);
+        try_symbol(&candidates, layout->version->asyncio_symbol);
     }
     if (candidates.count == 0) {
         candidates.how = "its content in memory";

@@ -138,6 +138,9 @@ uint32_t pa_graph_find(const struct pa_graph *graph, uint64_t address);
 /** The slice of thread frames of a node that executes, or NULL. */
 const struct pa_executing *pa_graph_executing(const struct pa_graph *graph, uint32_t node);
 
+/** The state of a task or future of _asyncio at @p address, whose kind has been checked. PA_PENDING if it cannot be read. */
+enum pa_state pa_future_state(struct pa_graph *graph, uint64_t address);
+
 /**
  * The node of a task or future that the walk did not reach, read now with everything that hangs on it.
  *

@@ -23,7 +23,7 @@ struct writer {
     uint32_t nodes;               /* length of marks */
     PA_ARRAY(uint32_t) referred;  /* nodes that were referred to before they were defined */
     PA_ARRAY(uint64_t) unknown;   /* addresses that are referred to and are no node */
-    bool wrote_task;
+    bool wrote_task, wrote_future;
     struct pa_links links;
     struct pa_frame_list frames;
     char name[PA_STRING_BYTES];
@@ -256,6 +256,21 @@ static void write_awaited_by(struct writer *writer, const struct pa_node *node)
     number(writer, "], \"stale_awaiters\": %u", node->stale);
 }
 
+/*
+ * Whether a future is a task's own affair: nobody else awaits it, and it is no node of the graph. Nearly every future is; a million of
+ * them are written without being kept.
+ */
+static bool is_private(struct writer *writer, uint32_t id, uint64_t future)
+{
+    struct pa_graph *graph = writer->graph;
+    uint64_t awaiter;
+    uint8_t is_set;
+    return future != 0 && pa_graph_find(graph, future) == PA_NONE && pa_kind_of(graph->objects, future) == PA_KIND_FUTURE &&
+           pa_memory_u8(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by_is_set), &is_set) && is_set == 0 &&
+           pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by), &awaiter) &&
+           awaiter == graph->nodes.items[id].address;
+}
+
 /* What a task is suspended on. A future whose owner is not known is just that; one that is done leaves its task ready. */
 static void write_waits_on(struct writer *writer, uint32_t id, const struct pa_node *node)
 {
@@ -272,6 +287,8 @@ static void write_waits_on(struct writer *writer, uint32_t id, const struct pa_n
     raw(writer, "}");
     if (future == 0)
         return;
+    if (is_private(writer, id, future))
+        return; /* write_futures() comes to it */
     uint32_t other = pa_graph_find(writer->graph, future);
     uint64_t *slot = other == PA_NONE ? pa_array_push(writer->graph->work, &writer->unknown, PA_NONE) : NULL;
     if (slot)
@@ -338,23 +355,41 @@ static void write_tasks(struct writer *writer)
     raw(writer, "],\n");
 }
 
+static void write_future_head(struct writer *writer, uint64_t future, enum pa_state state)
+{
+    uint32_t type = pa_type_of(writer->graph->objects, future);
+    number(writer, "%s {\"id\": \"0x%llx\", \"type\": ", writer->wrote_future ? ",\n" : "\n", (unsigned long long)future);
+    target_text(writer, type == PA_NONE ? pa_no_text : writer->graph->objects->types.items[type].name);
+    number(writer, ", \"state\": \"%s\", ", pa_state_name(state));
+    writer->wrote_future = true;
+}
+
+static void write_private_future(struct writer *writer, uint32_t id)
+{
+    struct pa_graph *graph = writer->graph;
+    uint64_t future = graph->nodes.items[id].wait == PA_WAIT_NONE ? 0 : pa_task_fut_waiter(graph, id);
+    if (!is_private(writer, id, future))
+        return;
+    write_future_head(writer, future, pa_future_state(graph, future));
+    number(writer, "\"awaited_by\": [{\"id\": \"0x%llx\", \"source\": \"published\"}], \"stale_awaiters\": 0}",
+           (unsigned long long)graph->nodes.items[id].address);
+}
+
 /* The futures that are referred to; more turn up while they are written. */
 static void write_futures(struct writer *writer)
 {
-    const char *comma = "\n";
     raw(writer, "\"futures\": [");
+    for (uint32_t i = 0; i < writer->view->selected.count && pa_work_step(writer->graph->work); i++)
+        write_private_future(writer, writer->view->selected.items[i]);
     for (uint32_t i = 0; i < writer->referred.count && pa_work_step(writer->graph->work); i++) {
         uint32_t id = writer->referred.items[i];
         const struct pa_node *node = &writer->graph->nodes.items[id];
         if (node->flags & (PA_NODE_TASK | PA_NODE_BAD))
             continue;
         writer->marks[id] |= DEFINED;
-        number(writer, "%s {\"id\": \"0x%llx\", \"type\": ", comma, (unsigned long long)node->address);
-        target_text(writer, pa_node_type(writer->graph, id));
-        number(writer, ", \"state\": \"%s\", ", pa_state_name(node->state));
+        write_future_head(writer, node->address, node->state);
         write_awaited_by(writer, node);
         raw(writer, "}");
-        comma = ",\n";
     }
     raw(writer, "],\n");
 }
@@ -428,15 +463,16 @@ static void write_stacks(struct writer *writer)
     raw(writer, "]}\n");
 }
 
-/* The private futures that tasks are suspended on are in no list: they become nodes now, since the document defines them. */
+/* Futures that tasks are suspended on, and others wait for too, become nodes: the document says who. */
 static void read_waited_futures(struct writer *writer)
 {
     struct pa_graph *graph = writer->graph;
     for (uint32_t i = 0; i < writer->view->selected.count && pa_work_step(graph->work); i++) {
         uint32_t id = writer->view->selected.items[i];
         uint64_t future = graph->nodes.items[id].wait != PA_WAIT_NONE ? pa_task_fut_waiter(graph, id) : 0;
-        enum pa_kind kind = future && pa_graph_find(graph, future) == PA_NONE ? pa_kind_of(graph->objects, future) : PA_KIND_OTHER;
-        if (kind == PA_KIND_FUTURE || kind == PA_KIND_TASK)
+        enum pa_kind kind = pa_kind_of(graph->objects, future);
+        if ((kind == PA_KIND_FUTURE || kind == PA_KIND_TASK) && pa_graph_find(graph, future) == PA_NONE &&
+            !is_private(writer, id, future))
             pa_read_reached_node(graph, future);
     }
 }

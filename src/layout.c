@@ -167,14 +167,19 @@ enum pa_status pa_layout_read_asyncio(struct pa_layout *layout, struct pa_memory
     uint64_t words[MAX_SLOTS];
     if (!read_words(memory, table, words, pa_asyncio_slot_count))
         return pa_fail(error, capacity, "the asyncio debug offsets at 0x%llx cannot be read", (unsigned long long)table);
+    /* A table that turns out to be damaged leaves nothing behind: another copy may be tried. */
+    struct pa_layout whole = *layout;
     for (uint32_t i = 0; i < pa_asyncio_slot_count; i++)
-        set(layout, pa_asyncio_slots[i], words[i], PA_SOURCE_PUBLISHED);
+        set(&whole, pa_asyncio_slots[i], words[i], PA_SOURCE_PUBLISHED);
     if (words[PA_ASYNCIO_INTERPRETER_SIZE_SLOT] != PA_OFFSET(layout, interpreter_size))
         return pa_fail(error, capacity,
                        "the two tables of debug offsets disagree: PyInterpreterState has %u bytes in one and %llu in the other",
                        PA_OFFSET(layout, interpreter_size), (unsigned long long)words[PA_ASYNCIO_INTERPRETER_SIZE_SLOT]);
-    set_derived(layout);
-    return check(layout, "asyncio debug offsets", error, capacity);
+    set_derived(&whole);
+    enum pa_status status = check(&whole, "asyncio debug offsets", error, capacity);
+    if (status == PA_OK)
+        *layout = whole;
+    return status;
 }
 
 bool pa_layout_is_asyncio_table(const struct pa_layout *layout, struct pa_memory *memory, uint64_t table)

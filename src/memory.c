@@ -75,8 +75,8 @@ static void check_ranges(struct pa_memory *memory)
     if (memory->range_count == 0)
         return;
     qsort(memory->ranges, memory->range_count, sizeof(*memory->ranges), by_start);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < memory->range_count; i++) {
+    uint32_t kept = 0, listed = memory->range_count;
+    for (uint32_t i = 0; i < listed; i++) {
         struct pa_range range = memory->ranges[i];
         if (!memory->map)
             range.flags &= ~PA_RANGE_IN_CORE;
@@ -88,6 +88,7 @@ static void check_ranges(struct pa_memory *memory)
         if (range.end > range.start && (kept == 0 || range.start >= memory->ranges[kept - 1].end))
             memory->ranges[kept++] = range;
     }
+    memory->ranges = pa_work_resize(memory->work, memory->ranges, listed * sizeof(struct pa_range), kept * sizeof(struct pa_range));
     memory->range_count = kept;
 }
 
@@ -229,10 +230,8 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
             if (part > range->end - next)
                 part = range->end - next;
             if (part == length) {
-                uint32_t i = memory->replace++ % PA_RECENT_RUNS;
-                memory->recent[i].start = range->start;
-                memory->recent[i].size = range->end - range->start;
-                memory->recent[i].bytes = memory->map + range->file_offset;
+                memory->recent[next >> 20 & (PA_RECENT_RUNS - 1)] =
+                    (struct pa_run){range->start, range->end - range->start, memory->map + range->file_offset};
                 return bytes;
             }
             memcpy(out, bytes, part);

@@ -14,7 +14,8 @@
 
 struct pa_block;
 
-#define PA_RECENT_RUNS 4u /* a power of two */
+/* Mapped runs that are found without a search: one for each of these last bits of an address's MiB, since that is an arena of CPython. */
+#define PA_RECENT_RUNS 64u
 
 struct pa_memory {
     struct pa_work *work;
@@ -22,11 +23,10 @@ struct pa_memory {
     size_t map_size;
     struct pa_range *ranges; /* sorted by address, clamped to the core file; all that the debugger listed */
     uint32_t range_count;
-    struct { /* the mapped runs that served last, as [start, start + size): objects on the heap and their types alternate */
+    struct pa_run { /* mapped runs that served before, as [start, start + size) */
         uint64_t start, size;
         const uint8_t *bytes;
     } recent[PA_RECENT_RUNS];
-    uint32_t replace;         /* which of them gives way next */
     struct pa_block **blocks; /* PA_CACHE_BLOCKS of them, by a hash of the address; NULL until the first read */
 };
 
@@ -40,12 +40,9 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
 /** The bytes at @p address if they are at hand without any search or read, else NULL: for looking ahead. */
 static inline const uint8_t *pa_memory_peek(const struct pa_memory *memory, uint64_t address, size_t length)
 {
-    for (uint32_t i = 0; i < PA_RECENT_RUNS; i++) {
-        uint64_t offset = address - memory->recent[i].start;
-        if (offset < memory->recent[i].size && length <= memory->recent[i].size - offset)
-            return memory->recent[i].bytes + offset;
-    }
-    return NULL;
+    const struct pa_run *run = &memory->recent[address >> 20 & (PA_RECENT_RUNS - 1)];
+    uint64_t offset = address - run->start;
+    return offset < run->size && length <= run->size - offset ? run->bytes + offset : NULL;
 }
 
 /**

@@ -179,7 +179,8 @@ static void classify(struct pa_objects *objects, uint64_t address, const struct 
         evidence = kind == PA_KIND_OTHER ? PA_BY_NOTHING : PA_BY_BASE;
     } else if (!is_known(objects, address, &kind, &evidence)) {
         for (size_t i = 0; i < KNOWN_TYPES && kind == PA_KIND_OTHER; i++) {
-            if (name_is(raw, known_types[i].name)) {
+            /* Cython has static types of these names, of another layout. */
+            if (objects->known[known_types[i].kind] == 0 && name_is(raw, known_types[i].name)) {
                 kind = known_types[i].kind;
                 evidence = PA_BY_NAME;
             }

@@ -104,6 +104,7 @@ uint32_t pa_utf8_decode(const char *text, size_t length, uint32_t *c)
     const unsigned char *bytes = (const unsigned char *)text;
     uint32_t need = bytes[0] >= 0xf0 ? 3 : bytes[0] >= 0xe0 ? 2 : bytes[0] >= 0xc0 ? 1 : 0;
     static const unsigned char lead_mask[] = {0x7f, 0x1f, 0x0f, 0x07};
+    static const uint32_t shortest[] = {0, 0x80, 0x800, 0x10000}; /* what fits into fewer bytes is no UTF-8 */
     *c = bytes[0];
     if (bytes[0] < 0x80 || need == 0 || need >= length)
         return 1;
@@ -113,6 +114,8 @@ uint32_t pa_utf8_decode(const char *text, size_t length, uint32_t *c)
             return 1;
         value = value << 6 | (bytes[i] & 0x3f);
     }
+    if (value < shortest[need] || value > 0x10ffff)
+        return 1;
     *c = value;
     return need + 1;
 }

@@ -110,6 +110,14 @@ static enum pa_status open_session(struct pa_session *session, const struct pa_r
     return status;
 }
 
+/* After every use: what was interrupted half way is begun anew next time. */
+static void end(struct pa_session *session)
+{
+    if (session->work.fatal != PA_OK || session->progress == PA_SESSION_NEW)
+        forget(session);
+    session->work.fatal = PA_OK;
+}
+
 /* The error may hold what the user typed or a name of the target. */
 static void make_printable(char *text)
 {
@@ -149,11 +157,7 @@ enum pa_status pa_session_run(struct pa_session *session, const struct pa_reques
         pa_out_flush(&session->out);
     if (session->work.fatal != PA_OK)
         status = session->work.fatal;
-    /* What was interrupted half way is begun anew next time. */
-    if (status == PA_ABORTED || status == PA_NO_MEMORY || session->progress == PA_SESSION_NEW) {
-        session->work.fatal = PA_OK;
-        forget(session);
-    }
+    end(session);
     make_printable(session->error);
     return status;
 }
@@ -170,9 +174,12 @@ uint64_t pa_session_complete(struct pa_session *session, const char *prefix, cha
     size_t wanted = strlen(prefix);
     char name[PA_STRING_BYTES];
     uint32_t length;
-    if (capacity < 2 || open_session(session, &request) != PA_OK)
+    if (capacity < 2)
         return 0;
-    for (uint32_t i = 0; i < session->graph.tasks.count && pa_work_step(&session->work); i++) {
+    buffer[0] = '\0';
+    session->work.fatal = PA_OK;
+    bool walked = open_session(session, &request) == PA_OK;
+    for (uint32_t i = 0; walked && i < session->graph.tasks.count && pa_work_step(&session->work); i++) {
         uint32_t id = session->graph.tasks.items[i];
         bool typeable = pa_task_name(&session->graph, id, name, &length) && length >= wanted && memcmp(name, prefix, wanted) == 0;
         for (uint32_t k = 0; k < length && typeable; k++)
@@ -185,6 +192,7 @@ uint64_t pa_session_complete(struct pa_session *session, const char *prefix, cha
         stored++;
     }
     buffer[used] = '\0';
+    end(session);
     return stored;
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Modules/_asynciomodule.c, enum fut_state */
-enum { FUT_PENDING = 0, FUT_CANCELLED = 1, FUT_FINISHED = 2 };
+enum { FUT_CANCELLED = 1, FUT_FINISHED = 2 };
 
 static uint16_t loop_at(struct pa_graph *graph, uint64_t address)
 {
@@ -107,16 +107,25 @@ static enum pa_state state_of(uint32_t fut_state, uint64_t exception)
     return PA_PENDING;
 }
 
+enum pa_state pa_future_state(struct pa_graph *graph, uint64_t address)
+{
+    uint32_t state;
+    uint64_t exception;
+    if (!pa_memory_u32(graph->memory, address + PA_OFFSET(graph->layout, task_state), &state) ||
+        !pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, task_exception), &exception))
+        return PA_PENDING;
+    return state_of(state, exception);
+}
+
 /* What a task is suspended on. A future that is done has already put the task's wakeup into the loop's queue. */
 static enum pa_wait wait_of(struct pa_graph *graph, uint64_t future)
 {
-    uint32_t state;
     if (future == 0)
         return PA_WAIT_READY;
     enum pa_kind kind = pa_kind_of(graph->objects, future);
     if (kind != PA_KIND_TASK && kind != PA_KIND_FUTURE)
         return PA_WAIT_FUTURE;
-    if (pa_memory_u32(graph->memory, future + PA_OFFSET(graph->layout, task_state), &state) && state != FUT_PENDING)
+    if (pa_future_state(graph, future) != PA_PENDING)
         return PA_WAIT_READY;
     /* A task that is awaited and in no list would else be missed. */
     if (kind == PA_KIND_TASK)

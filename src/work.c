@@ -114,7 +114,6 @@ bool pa_index_add(struct pa_work *work, struct pa_index *index, const void *item
     /* Full at three quarters. */
     if (index->count >= index->capacity - index->capacity / 4) {
         struct pa_index bigger = {.capacity = index->capacity ? index->capacity * 2 : 64, .count = index->count};
-        bigger.shift = 64u - (uint32_t)__builtin_ctz(bigger.capacity);
         size_t size = (size_t)bigger.capacity * sizeof(uint32_t);
         bigger.slots = bigger.capacity ? pa_work_resize(work, NULL, 0, size) : NULL;
         if (!bigger.slots)

@@ -73,13 +73,23 @@ struct pa_index {
     uint32_t *slots; /* id + 1, 0 = empty; linear probing */
     uint32_t capacity;
     uint32_t count;
-    uint32_t shift; /* 64 - log2(capacity) */
 };
 
-/** Where the search for @p key begins. Fibonacci hashing: it spreads evenly spaced addresses, which tasks have, evenly. */
+/** Spread the bits of an address or id over a hash. */
+static inline uint64_t pa_mix(uint64_t key)
+{
+    key ^= key >> 32;
+    key *= 0x9e3779b97f4a7c15u;
+    return key ^ (key >> 29);
+}
+
+/**
+ * Where the search for @p key begins. Objects of one page of the target get neighbouring slots, pages are spread: a walk in the order of
+ * addresses, which is nearly that of creation, then goes through the index in order too.
+ */
 static inline uint32_t pa_index_slot(const struct pa_index *index, uint64_t key)
 {
-    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> index->shift);
+    return (uint32_t)(pa_mix(key >> 12) + (key >> 3 & 0x1ff)) & (index->capacity - 1);
 }
 
 /** A look-up of @p key is to come. */
@@ -132,13 +142,5 @@ static inline const char *pa_arena_text(const struct pa_arena *arena, struct pa_
 }
 
 void pa_arena_free(struct pa_work *work, struct pa_arena *arena);
-
-/** Spread the bits of an address or id over a hash. */
-static inline uint64_t pa_mix(uint64_t key)
-{
-    key ^= key >> 32;
-    key *= 0x9e3779b97f4a7c15u;
-    return key ^ (key >> 29);
-}
 
 #endif
