@@ -11,12 +11,16 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
+Suite *coroutine_suite(void);
+Suite *cycle_suite(void);
 Suite *find_suite(void);
 Suite *layout_suite(void);
 Suite *linetable_suite(void);
 Suite *memory_suite(void);
 Suite *object_suite(void);
 Suite *redact_suite(void);
+Suite *task_suite(void);
+Suite *thread_suite(void);
 
 /** A test case with one line a test. */
 static inline TCase *add_case(Suite *suite, const char *name)
