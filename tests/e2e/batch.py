@@ -1,5 +1,5 @@
 """
-Runs inside GDB: open many cores or processes one after the other, and write what each command prints into files.
+Runs inside GDB, with pyasync loaded: open many cores or processes one after the other, and write what each command prints into files.
 
 The environment variable PYASYNC_JOBS names a JSON file: a list of {"target": GDB command, "folder": PATH, "commands": {file name: command}}.
 A job's errors.json is written last: it tells that the job is done, and what the commands that failed said.
@@ -41,7 +41,6 @@ def write(path, text):
 
 for setting in ("confirm off", "pagination off", "width 0", "print thread-events off"):
     gdb.execute(f"set {setting}")
-gdb.execute("source " + os.path.join(os.path.dirname(__file__), "gdb", "pyasync.py"))
 with open(os.environ["PYASYNC_JOBS"]) as file:
     for job in json.load(file):
         run(job)

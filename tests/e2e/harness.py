@@ -1,7 +1,8 @@
 """
 The test root, the interpreters and GDBs of the matrix, cores and processes of scenarios, and what GDB reads in them.
 
-Everything lies below build/root/pyasync, which both GDBs see: the one inside the root by chroot, the host's through `set sysroot`.
+Everything lies below build/root/pyasync, which both GDBs see: the one inside the root by chroot, the host's through `set sysroot`. (PYASYNC_PLACE gives that
+folder another name, so that two people can test two states of the product at once.)
 
     scenarios/  gdb/  targets/  batch.py   copies of this folder's files and of the product, brought up to date by prepare()
     cores/BUILD/SCENARIO/                  core, oracle.json, output: made once, until the scenario or the interpreter changes
@@ -25,7 +26,7 @@ from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
 ROOT = PROJECT / "build" / "root"
-PLACE = ROOT / "pyasync"
+PLACE = ROOT / os.environ.get("PYASYNC_PLACE", "pyasync")
 
 BUILDS = ("python3.14", "python3.15", "python3.14d", "python3.15d")
 GDBS = ("host-gdb", "root-gdb")
@@ -49,7 +50,7 @@ COMMANDS = {
 BIG = {"deep_awaited_by", "many", "echo"}
 
 # Nothing of this machine's environment comes into a core. PYTHONHASHSEED keeps the order of sets of strings from run to run.
-ENVIRONMENT = ("env", "-i", "PYTHONHASHSEED=0")
+ENVIRONMENT = ("PYTHONHASHSEED=0",)
 
 
 class Missing(Exception):
@@ -222,8 +223,8 @@ class Scenario(NamedTuple):
 
 
 def scenario_command(build: str, name: str, mode: str, folder: pathlib.Path) -> List[str]:
-    script = f"/pyasync/scenarios/{name}.py"
-    return in_root(*ENVIRONMENT, "-C", inside(folder), f"/usr/bin/{build}", script, mode, "oracle.json")
+    script = f"{inside(PLACE)}/scenarios/{name}.py"
+    return in_root("env", "-i", "-C", inside(folder), *ENVIRONMENT, f"/usr/bin/{build}", script, mode, "oracle.json")
 
 
 def scenario_stamp(build: str, name: str) -> str:
@@ -405,7 +406,8 @@ def run_batch(source: str, gdb: str, build: str, todo: List[Tuple[str, str]], ta
         ]
         file = folder / "jobs.json"
         replace(file, json.dumps(jobs).encode())
-        command = gdb_command(gdb, f"/usr/bin/{build}", "-x", seen_by(gdb, PLACE / "batch.py"))
+        place = seen_by(gdb, PLACE)
+        command = gdb_command(gdb, f"/usr/bin/{build}", "-ex", f"source {place}/gdb/pyasync.py", "-x", f"{place}/batch.py")
         try:
             done = run(command, 60 + 20 * len(left), env={**os.environ, "PYASYNC_JOBS": seen_by(gdb, file)})
         except subprocess.TimeoutExpired as timeout:

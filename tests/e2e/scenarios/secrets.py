@@ -1,17 +1,17 @@
-"""Task names that hold secrets, and others that only look a little like it."""
+"""Task names that hold secrets, and others that only look a little like it. What may be shown of each stands beside it."""
 
 import asyncio
 
 import oracle
 
-NAMES = [
-    "fetch https://user:hunter2secret@example.com/path",
-    "login password=hunter2secret",
-    "--token=hunter2secret",
-    "Authorization: Bearer hunter2secret.hunter2secret.hunter2secret",
-    "token of the ring",
-    "fetch https://example.com/path",
-]
+NAMES = {
+    "fetch https://user:hunter2secret@example.com/path": "fetch https://<redacted>@example.com/path",
+    "login password=hunter2secret": "login password=<redacted>",
+    "--token=hunter2secret": "--token=<redacted>",
+    "Authorization: Bearer hunter2secret.hunter2secret.hunter2secret": "Authorization: <redacted>",
+    "token of the ring": "token of the ring",
+    "fetch https://example.com/path": "fetch https://example.com/path",
+}
 
 
 async def sleeps():
@@ -20,8 +20,8 @@ async def sleeps():
 
 async def main():
     async with asyncio.TaskGroup() as group:
-        for name in NAMES:
-            group.create_task(sleeps(), name=name)
+        for name, shown in NAMES.items():
+            oracle.expect(group.create_task(sleeps(), name=name), shown=shown)
         group.create_task(oracle.stop_after_this())
 
 
