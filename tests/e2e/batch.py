@@ -1,24 +1,27 @@
 """
-Runs inside GDB, with pyasync loaded: open many cores or processes one after the other, and write what each command prints into files.
+Runs inside GDB, with pyasync loaded: open many cores or processes one after the other, and write what each command
+prints into files.
 
-The environment variable PYASYNC_JOBS names a JSON file: a list of {"target": GDB command, "folder": PATH, "commands": {file name: command}}.
-A job's errors.json is written last: it tells that the job is done, and what the commands that failed said.
+The environment variable PYASYNC_JOBS names a JSON file: a list of {"target": GDB command, "folder": PATH, "commands":
+{file name: command}}. A job's errors.json is written last: it tells that the job is done, and what the commands that
+failed said.
 """
 
 import json
 import os
+import pathlib
 
 import gdb
 
 
 def run(job):
-    errors = {}
+    errors, folder = {}, pathlib.Path(job["folder"])
     try:
         gdb.execute(job["target"], to_string=True)
         for name, command in job["commands"].items():
-            path = os.path.join(job["folder"], name)
+            path = folder / name
             try:
-                text = gdb.execute(command.replace("FILE", path), to_string=True)
+                text = gdb.execute(command.replace("FILE", str(path)), to_string=True)
             except gdb.error as error:
                 errors[name] = str(error)
                 continue
@@ -29,18 +32,16 @@ def run(job):
         if job["target"].startswith("attach"):
             gdb.execute("detach", to_string=True)
     except gdb.error as error:
-        errors = {name: f"{job['target']}: {error}" for name in job["commands"]}
-    write(os.path.join(job["folder"], "errors.json"), json.dumps(errors))
+        errors = dict.fromkeys(job["commands"], f"{job['target']}: {error}")
+    write(folder / "errors.json", json.dumps(errors))
 
 
 def write(path, text):
     # Text with a lone surrogate cannot be encoded: it must not be there, and the tests will see the replacement.
-    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 for setting in ("confirm off", "pagination off", "width 0", "print thread-events off"):
     gdb.execute(f"set {setting}")
-with open(os.environ["PYASYNC_JOBS"]) as file:
-    for job in json.load(file):
-        run(job)
+for job in json.loads(pathlib.Path(os.environ["PYASYNC_JOBS"]).read_text()):
+    run(job)

@@ -1,7 +1,11 @@
-"""Comparing what GDB printed with what a scenario's oracle wrote down. Differences come back as lines of text, so that a test shows all of them."""
+"""
+Comparing what GDB printed with what a scenario's oracle wrote down. Differences come back as lines of text, so that a
+test shows all of them.
+"""
 
 import re
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterator
+from typing import NamedTuple, Optional
 
 TASK_FIELDS = ("name", "type", "state", "activity", "cancel_requests", "must_cancel", "interpreter", "loop", "stale_awaiters")
 LOOP_FIELDS = ("type", "state")
@@ -18,7 +22,10 @@ def expected_text(text: Optional[str]) -> Optional[str]:
 
 
 def expected_name(task: dict) -> str:
-    """A task's name as it is printed: without secrets (a scenario that has some says what may be shown), and not longer than the library keeps."""
+    """
+    A task's name as it is printed: without secrets (a scenario that has some says what may be shown), and not longer
+    than the library keeps.
+    """
     return expected_text(task.get("shown", task["name"]))
 
 
@@ -27,7 +34,7 @@ def escaped(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def differences(oracle: dict, document: dict) -> List[str]:
+def differences(oracle: dict, document: dict) -> list[str]:
     """Everything in which the document of `py-async-bt --all --json` is not what the oracle says."""
     return [
         *task_differences(oracle, document),
@@ -38,7 +45,7 @@ def differences(oracle: dict, document: dict) -> List[str]:
     ]
 
 
-def by_id(entries: List[dict]) -> Dict[str, dict]:
+def by_id(entries: list[dict]) -> dict[str, dict]:
     return {entry["id"]: entry for entry in entries}
 
 
@@ -47,15 +54,15 @@ def unequal(what: str, ours: object, theirs: object) -> Iterator[str]:
         yield f"{what}: {ours!r}, but the oracle says {theirs!r}"
 
 
-def frames(document: dict, index: int) -> List[tuple]:
+def frames(document: dict, index: int) -> list[tuple]:
     return [tuple(frame.get(field) for field in FRAME_FIELDS) for frame in document["stacks"][index]]
 
 
-def oracle_frames(stack: List[dict]) -> List[tuple]:
+def oracle_frames(stack: list[dict]) -> list[tuple]:
     return [(expected_text(frame["function"]), expected_text(frame["file"]), frame["line"], frame["kind"]) for frame in stack]
 
 
-def frame_lines(stack: List[tuple]) -> str:
+def frame_lines(stack: list[tuple]) -> str:
     return "".join(f"\n        {kind} {function} {file}:{line}" for function, file, line, kind in stack)
 
 
@@ -158,14 +165,14 @@ class Block(NamedTuple):
     """A task or future in asyncio's text form, with its awaiters in an order of their own: that of a set is of no meaning."""
 
     title: str
-    lines: Tuple[str, ...]
-    awaiters: Tuple["Block", ...]
+    lines: tuple[str, ...]
+    awaiters: tuple["Block", ...]
 
 
 def expected_call_graph(oracle: dict, text: str) -> str:
     """
-    What `--compat` prints where asyncio prints @p text. It differs in three ways: function names are escaped, and task names are cut and
-    redacted as everywhere.
+    What `--compat` prints where asyncio prints @p text. It differs in three ways: function names are escaped, and task
+    names are cut and redacted as everywhere.
     """
     for function in {frame["function"] for task in oracle["tasks"] for frame in task["stack"]}:
         text = text.replace(function, escaped(function))
@@ -174,7 +181,7 @@ def expected_call_graph(oracle: dict, text: str) -> str:
     return text
 
 
-def parse_call_graph(text: str) -> List[Block]:
+def parse_call_graph(text: str) -> list[Block]:
     """The blocks at the outermost level of a text in asyncio's form."""
     blocks, lines = [], text.rstrip("\n").split("\n") if text else []
     while lines:
@@ -182,7 +189,7 @@ def parse_call_graph(text: str) -> List[Block]:
     return blocks
 
 
-def parse_block(lines: List[str], indent: int) -> Block:
+def parse_block(lines: list[str], indent: int) -> Block:
     """Take one block, which begins at this column, off the front of @p lines."""
     title, own, awaiters = lines.pop(0)[indent:], [], []
     assert re.match(r"\* (Task\(name=.*, id=0x[0-9a-f]+\)|Future\(id=0x[0-9a-f]+\))$", title), title

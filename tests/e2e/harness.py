@@ -1,8 +1,9 @@
 """
 The test root, the interpreters and GDBs of the matrix, cores and processes of scenarios, and what GDB reads in them.
 
-Everything lies below build/root/pyasync, which both GDBs see: the one inside the root by chroot, the host's through `set sysroot`. (PYASYNC_PLACE gives that
-folder another name, so that two people can test two states of the product at once.)
+Everything lies below build/root/pyasync, which both GDBs see: the one inside the root by chroot, the host's through
+`set sysroot`. (PYASYNC_PLACE gives that folder another name, so that two people can test two states of the product at
+once.)
 
     scenarios/  gdb/  targets/  batch.py   copies of this folder's files and of the product, brought up to date by prepare()
     cores/BUILD/SCENARIO/                  core, oracle.json, output: made once, until the scenario or the interpreter changes
@@ -21,7 +22,8 @@ import shlex
 import signal
 import subprocess
 import time
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Optional
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
@@ -66,10 +68,10 @@ def check() -> None:
         raise Missing("gdb/pyasync_gdb/libpyasync.so is missing: run make")
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
     if pattern != "core":
-        raise Missing(f"kernel.core_pattern is '{pattern}': run sysctl kernel.core_pattern=core, so that cores lie where the tests look")
+        raise Missing(f"kernel.core_pattern is '{pattern}', not 'core': run sysctl kernel.core_pattern=core")
 
 
-def versions() -> List[str]:
+def versions() -> list[str]:
     """What the tests run with, a line each."""
     lines = []
     for build in BUILDS:
@@ -79,20 +81,20 @@ def versions() -> List[str]:
     return lines
 
 
-def output_of(command: List[str]) -> str:
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout.strip()
+def output_of(command: list[str]) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 # ---- running things in and beside the root
 
 
-def in_root(*command: str) -> List[str]:
+def in_root(*command: str) -> list[str]:
     """The command line that runs @p command with the test root as its root."""
     chroot = ["chroot", str(ROOT), *command]
     return chroot if os.geteuid() == 0 else ["unshare", "--map-root-user", *chroot]
 
 
-def in_root_with_proc(*command: str) -> List[str]:
+def in_root_with_proc(*command: str) -> list[str]:
     """The same with /proc mounted, in a mount namespace that vanishes with the command."""
     script = f"mount -t proc proc {ROOT}/proc && exec chroot {ROOT} " + '"$@"'
     user = [] if os.geteuid() == 0 else ["--map-root-user", "--pid"]
@@ -104,7 +106,7 @@ def inside(path: pathlib.Path) -> str:
     return "/" + str(path.relative_to(ROOT))
 
 
-def gdb_command(gdb: str, executable: Optional[str], *arguments: str, sysroot: pathlib.Path = ROOT) -> List[str]:
+def gdb_command(gdb: str, executable: Optional[str], *arguments: str, sysroot: pathlib.Path = ROOT) -> list[str]:
     """
     The command line of a GDB that reads the user's files of neither side and asks no server.
 
@@ -125,7 +127,7 @@ def seen_by(gdb: str, path: pathlib.Path) -> str:
 class Run(NamedTuple):
     """A finished command: assert on its parts with itself as the message."""
 
-    command: List[str]
+    command: list[str]
     status: int
     stdout: str
     stderr: str
@@ -134,8 +136,8 @@ class Run(NamedTuple):
         return f"\nrepeat: {shlex.join(self.command)}\nstatus {self.status}\n{self.stdout}{self.stderr}"
 
 
-def run(command: List[str], timeout: float = 120, **options) -> Run:
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, stdin=subprocess.DEVNULL, **options)
+def run(command: list[str], timeout: float = 120, **options) -> Run:
+    done = subprocess.run(command, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL, **options)
     return Run(command, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
@@ -143,7 +145,8 @@ def run_gdb(gdb: str, executable: Optional[str], *commands: str, sysroot: pathli
     """Run one GDB with pyasync loaded. In @p commands PLACE stands for the path of PLACE as that GDB sees it."""
     prepare()
     place = seen_by(gdb, PLACE)
-    arguments = [word for command in ("source PLACE/gdb/pyasync.py", *commands) for word in ("-ex", command.replace("PLACE", place))]
+    lines = [command.replace("PLACE", place) for command in ("source PLACE/gdb/pyasync.py", *commands)]
+    arguments = [word for line in lines for word in ("-ex", line)]
     return run(gdb_command(gdb, executable, *arguments, sysroot=sysroot), timeout)
 
 
@@ -155,7 +158,7 @@ def lock(name: str) -> Iterator[None]:
     """Wait until no other test process holds the lock of this name."""
     folder = PLACE / "locks"
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / name.replace("/", "_"), "w") as file:
+    with (folder / name.replace("/", "_")).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -186,7 +189,7 @@ def prepare() -> str:
         return digest(*product_files(PLACE / "gdb"), PLACE / "batch.py", COMMANDS)
 
 
-def product_files(folder: pathlib.Path) -> List[pathlib.Path]:
+def product_files(folder: pathlib.Path) -> list[pathlib.Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
@@ -210,7 +213,7 @@ class Scenario(NamedTuple):
     """A scenario under one build: the folder that its core and its oracle's answer are in."""
 
     folder: pathlib.Path
-    command: List[str]
+    command: list[str]
     stamp: str
 
     @property
@@ -222,7 +225,7 @@ class Scenario(NamedTuple):
         return json.loads((self.folder / "oracle.json").read_text())
 
 
-def scenario_command(build: str, name: str, mode: str, folder: pathlib.Path) -> List[str]:
+def scenario_command(build: str, name: str, mode: str, folder: pathlib.Path) -> list[str]:
     script = f"{inside(PLACE)}/scenarios/{name}.py"
     return in_root("env", "-i", "-C", inside(folder), *ENVIRONMENT, f"/usr/bin/{build}", script, mode, "oracle.json")
 
@@ -250,10 +253,13 @@ def up_to_date(folder: pathlib.Path, stamp: str) -> bool:
     return (folder / "stamp").exists() and (folder / "stamp").read_text() == stamp
 
 
-def dump_core(command: List[str], folder: pathlib.Path) -> None:
-    """Run a program that dies (or whose child does) with a core in @p folder, which is its working directory and is emptied before."""
+def dump_core(command: list[str], folder: pathlib.Path) -> None:
+    """
+    Run a program that dies (or whose child does) with a core in @p folder, which is its working directory and is
+    emptied before.
+    """
     empty(folder)
-    with open(folder / "output", "wb") as output:
+    with (folder / "output").open("wb") as output:
         status = subprocess.call(
             ["sh", "-c", 'ulimit -c unlimited; cd "$0"; exec "$@"', str(folder), *command],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=120)  # fmt: skip
@@ -276,9 +282,9 @@ class Process(NamedTuple):
 
 
 @contextlib.contextmanager
-def running(command: List[str], folder: pathlib.Path) -> Iterator[Process]:
+def running(command: list[str], folder: pathlib.Path) -> Iterator[Process]:
     """Run a scenario or target until it says "ready"; at the end its standard input is closed, which ends it."""
-    with open(folder / "output", "wb") as errors:
+    with (folder / "output").open("wb") as errors:
         popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
     try:
         if popen.stdout.readline().strip() != b"ready":
@@ -317,14 +323,14 @@ class Reading(NamedTuple):
 
     folder: pathlib.Path
     scenario: Scenario
-    command: List[str]  # that repeats it, up to the commands of pyasync
+    command: list[str]  # that repeats it, up to the commands of pyasync
 
     @property
     def oracle(self) -> dict:
         return self.scenario.oracle
 
     @property
-    def errors(self) -> Dict[str, str]:
+    def errors(self) -> dict[str, str]:
         """What the commands that failed said, by name in COMMANDS."""
         return json.loads((self.folder / "errors.json").read_text())
 
@@ -371,7 +377,7 @@ def reading_of(source: str, gdb: str, build: str, name: str) -> Reading:
     return Reading(folder, made, gdb_command(gdb, f"/usr/bin/{build}", *target, *load))
 
 
-def read_cores(gdb: str, build: str, todo: List[Tuple[str, str]]) -> None:
+def read_cores(gdb: str, build: str, todo: list[tuple[str, str]]) -> None:
     cores = {name: make_core(build, name).core for name, _ in todo}
     for name, _ in todo:
         empty(PLACE / "readings/core" / gdb / build / name)
@@ -379,7 +385,7 @@ def read_cores(gdb: str, build: str, todo: List[Tuple[str, str]]) -> None:
     run_batch("core", gdb, build, todo, targets)
 
 
-def read_processes(gdb: str, build: str, todo: List[Tuple[str, str]]) -> None:
+def read_processes(gdb: str, build: str, todo: list[tuple[str, str]]) -> None:
     with contextlib.ExitStack() as stack:
         targets = {}
         for name, _ in todo:
@@ -390,7 +396,7 @@ def read_processes(gdb: str, build: str, todo: List[Tuple[str, str]]) -> None:
         run_batch("live", gdb, build, todo, targets)
 
 
-def run_batch(source: str, gdb: str, build: str, todo: List[Tuple[str, str]], targets: Dict[str, str]) -> None:
+def run_batch(source: str, gdb: str, build: str, todo: list[tuple[str, str]], targets: dict[str, str]) -> None:
     """Let one GDB read everything; if it dies, note that on what it was reading and let another go on with the rest."""
     folder = PLACE / "readings" / source / gdb / build
     left = [name for name, _ in todo]
@@ -415,7 +421,7 @@ def run_batch(source: str, gdb: str, build: str, todo: List[Tuple[str, str]], ta
         while left and (folder / left[0] / "errors.json").exists():
             left.pop(0)
         if left:
-            errors = {key: f"GDB ended here with {done}" for key in COMMANDS}
+            errors = dict.fromkeys(COMMANDS, f"GDB ended here with {done}")
             replace(folder / left[0] / "errors.json", json.dumps(errors).encode())
             died.add(left.pop(0))
     for name, stamp in todo:

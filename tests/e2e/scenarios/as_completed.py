@@ -1,4 +1,7 @@
-"""as_completed(): by async for and by the plain iterator with a timeout, each in a task of its own, each after its first child ended."""
+"""
+as_completed(): by async for and by the plain iterator with a timeout, each in a task of its own, each after its first
+child ended.
+"""
 
 import asyncio
 

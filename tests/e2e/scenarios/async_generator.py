@@ -1,5 +1,6 @@
 """
-Tasks suspended inside asynchronous generators: by async for, anext(), anext() with a default, asend(), athrow(), aclose(), and nested.
+Tasks suspended inside asynchronous generators: by async for, anext(), anext() with a default, asend(), athrow(),
+aclose(), and nested.
 
 asyncio's own answer stops at the coroutine above the generator. The expectation goes on through the wrapper's generator.
 """
@@ -79,8 +80,9 @@ async def nested():
 
 async def main():
     async with asyncio.TaskGroup() as group:
-        ways = [by_async_for, by_anext, by_anext_with_default, by_asend, by_athrow, by_aclose, by_aclosing, by_comprehension, nested]
-        for function in ways:
+        for function in (
+            by_async_for, by_anext, by_anext_with_default, by_asend, by_athrow, by_aclose, by_aclosing, by_comprehension, nested,
+        ):  # fmt: skip
             group.create_task(function(), name=function.__name__)
         group.create_task(oracle.stop_after_this())
 

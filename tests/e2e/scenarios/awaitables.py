@@ -1,7 +1,9 @@
 """
-Awaitables that are no coroutines: @types.coroutine, and __await__() returning a generator, a coroutine's wrapper or an iterator of its own; anext(it, default).
+Awaitables that are no coroutines: @types.coroutine, and __await__() returning a generator, a coroutine's wrapper or an
+iterator of its own; anext(it, default).
 
-asyncio's own answer stops at the first of them. The expectation goes on to the iterator of its own, of which only type and address can be known.
+asyncio's own answer stops at the first of them. The expectation goes on to the iterator of its own, of which only type
+and address can be known.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""The process dies in a callback of the loop, so no task runs: one waits, one's future is done, one yielded, one is being cancelled."""
+"""
+The process dies in a callback of the loop, so no task runs: one waits, one's future is done, one yielded, one is being
+cancelled.
+"""
 
 import asyncio
 

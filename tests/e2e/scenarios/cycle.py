@@ -1,5 +1,6 @@
 """
-Cycles: two tasks that await each other, with a third that awaits one of them; a longer one with a tail inside; a task awaited by itself.
+Cycles: two tasks that await each other, with a third that awaits one of them; a longer one with a tail inside; a task
+awaited by itself.
 
 asyncio forbids a task to await itself, so that edge is made by hand. format_call_graph() never ends on a cycle.
 """

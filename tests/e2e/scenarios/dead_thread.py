@@ -1,4 +1,7 @@
-"""Tasks of a thread that has ended: CPython keeps them in a list of the interpreter. The loop and its tasks are still referenced."""
+"""
+Tasks of a thread that has ended: CPython keeps them in a list of the interpreter. The loop and its tasks are still
+referenced.
+"""
 
 import asyncio
 import threading

@@ -1,4 +1,7 @@
-"""Awaited-by sets with a deleted entry: one of five waiters was cancelled, and one of two. The slot keeps its place, with the hash -1."""
+"""
+Awaited-by sets with a deleted entry: one of five waiters was cancelled, and one of two. The slot keeps its place, with
+the hash -1.
+"""
 
 import asyncio
 

@@ -1,4 +1,7 @@
-"""Diamonds: six levels of two tasks, each awaiting both tasks of the level below. There are 12 tasks but 64 ways from top to bottom."""
+"""
+Diamonds: six levels of two tasks, each awaiting both tasks of the level below. There are 12 tasks but 64 ways from top
+to bottom.
+"""
 
 import asyncio
 

@@ -1,8 +1,8 @@
 """
 Eager tasks: the first step of each runs inside create_task() of its parent, three deep, and the process dies in the innermost.
 
-All three are on one thread's stack and only the innermost is asyncio's current task. asyncio's own text of the others would show one frame;
-here their frames are those of the thread down to the task's own coroutine.
+All three are on one thread's stack and only the innermost is asyncio's current task. asyncio's own text of the others
+would show one frame; here their frames are those of the thread down to the task's own coroutine.
 """
 
 import asyncio

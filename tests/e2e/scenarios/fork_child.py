@@ -1,8 +1,9 @@
 """
 A child, forked inside a task of a running loop, dies; the parent waits for it.
 
-asyncio clears the running loop and the lists of tasks in the child, so there no task is current or listed, yet the forking task's coroutine is on the stack. A loop
-that no thread runs and no task belongs to cannot be found from outside.
+asyncio clears the running loop and the lists of tasks in the child, so there no task is current or listed, yet the
+forking task's coroutine is on the stack. A loop that no thread runs and no task belongs to cannot be found from
+outside.
 """
 
 import asyncio

@@ -1,5 +1,6 @@
 """
-Names made to deceive: a terminal escape sequence, newlines with a forged task, bidirectional controls, quotes, tabs and NUL in qualname, task name and file name.
+Names made to deceive: a terminal escape sequence, newlines with a forged task, bidirectional controls, quotes, tabs and
+NUL in qualname, task name and file name.
 """
 
 import asyncio

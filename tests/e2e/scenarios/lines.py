@@ -1,5 +1,6 @@
 """
-Line tables: code without a line (`lineno` removed from every instruction), a table of more than 64 KiB, a line above 16 bits, a first line moved far away.
+Line tables: code without a line (`lineno` removed from every instruction), a table of more than 64 KiB, a line above 16
+bits, a first line moved far away.
 """
 
 import asyncio

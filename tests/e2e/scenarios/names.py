@@ -1,7 +1,8 @@
 """
 Task names: the number of a default name, and strings of every kind that CPython has.
 
-Latin-1, two and four bytes a character, lone surrogate, empty, 100,000 characters, a subclass of str (which set_name() keeps), quotes, an int given as a name.
+Latin-1, two and four bytes a character, lone surrogate, empty, 100,000 characters, a subclass of str (which set_name()
+keeps), quotes, an int given as a name.
 """
 
 import asyncio

@@ -1,14 +1,18 @@
 """
-The in-process oracle: a scenario's tasks as asyncio and the interpreter themselves describe them, written down just before the process stops.
+The in-process oracle: a scenario's tasks as asyncio and the interpreter themselves describe them, written down just
+before the process stops.
 
-A scenario is run as `NAME.py core|live OUTPUT`. It builds its tasks and calls stop(), which writes OUTPUT (JSON, see write()) and then dies by abort()
-or, live, says "ready" and waits for the end of its standard input. What the reader outside must find is then exactly what stands in OUTPUT.
+A scenario is run as `NAME.py core|live OUTPUT`. It builds its tasks and calls stop(), which writes OUTPUT (JSON, see
+write()) and then dies by abort() or, live, says "ready" and waits for the end of its standard input. What the reader
+outside must find is then exactly what stands in OUTPUT.
 
-Looking must not change what is looked at: get_name() would replace a default name's number by a string, so names are read without it and asyncio's own text
-comes from a forked child. stop() itself is part of what is expected: it is the innermost frame of the thread that calls it.
+Looking must not change what is looked at: get_name() would replace a default name's number by a string, so names are
+read without it and asyncio's own text comes from a forked child. stop() itself is part of what is expected: it is the
+innermost frame of the thread that calls it.
 
-Nothing here is computed from what pyasync prints. Stacks of suspended tasks follow cr_await, gi_yieldfrom and ag_await, and, through wrappers that have no such
-attribute, what the garbage collector says they refer to; where asyncio's own answer goes that far, the two are compared in the child.
+Nothing here is computed from what pyasync prints. Stacks of suspended tasks follow cr_await, gi_yieldfrom and ag_await,
+and, through wrappers that have no such attribute, what the garbage collector says they refer to; where asyncio's own
+answer goes that far, the two are compared in the child.
 """
 
 import asyncio
@@ -269,7 +273,10 @@ def running_stacks(threads):
 
 
 def suspended_stack(awaitable):
-    """(frames innermost first, their objects). A chain that ends at an object of which nothing is known ends with its type and address."""
+    """
+    (frames innermost first, their objects). A chain that ends at an object of which nothing is known ends with its type
+    and address.
+    """
     entries, objects = [], []
     while type(awaitable) in KINDS or type(awaitable).__name__ in WRAPPERS:
         frame, awaited = frame_and_awaited(awaitable)
@@ -296,11 +303,15 @@ def frame_and_awaited(awaitable):
 
 def frame_entry(frame, owner):
     code = frame.f_code
-    return {"function": code.co_qualname, "file": code.co_filename, "line": frame.f_lineno, "kind": KINDS.get(type(owner), "function")}
+    kind = KINDS.get(type(owner), "function")
+    return {"function": code.co_qualname, "file": code.co_filename, "line": frame.f_lineno, "kind": kind}
 
 
 def add_texts(document, tasks, on_stack):
-    """Add asyncio.format_call_graph()'s text to every task for which that is right, and compare what it says of the stack with ours."""
+    """
+    Add asyncio.format_call_graph()'s text to every task for which that is right, and compare what it says of the stack
+    with ours.
+    """
     first = list(zip(tasks, document["tasks"]))[:MAX_TEXTS]
     asked = {task: entry for task, entry in first if asyncio_is_right(task, on_stack)}
     reader, writer = os.pipe()

@@ -1,4 +1,7 @@
-"""A coroutine function that awaits itself 20 deep: suspended in one task, running in the other, so every frame has the same code object."""
+"""
+A coroutine function that awaits itself 20 deep: suspended in one task, running in the other, so every frame has the
+same code object.
+"""
 
 import asyncio
 

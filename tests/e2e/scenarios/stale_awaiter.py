@@ -1,5 +1,6 @@
 """
-Tasks that have ended, and one future that is done, left in awaited-by links: alone, in a set beside a real waiter, and with nobody else.
+Tasks that have ended, and one future that is done, left in awaited-by links: alone, in a set beside a real waiter, and
+with nobody else.
 
 asyncio shows them as waiters, with an empty stack. They cannot wait for anything.
 """

@@ -4,13 +4,12 @@ Tasks in the main interpreter and in a sub-interpreter, which blocks inside a ta
 CPython's own reader looks at the newest interpreter only. The sub-interpreter writes its part of the oracle's answer itself.
 """
 
+import _interpreters
 import asyncio
 import os
 import sys
 import threading
 import time
-
-import _interpreters
 
 import oracle
 

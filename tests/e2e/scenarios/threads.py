@@ -1,5 +1,6 @@
 """
-Four threads: the main thread dies outside any loop; one loop sleeps in select(), one runs a task that blocks, one thread has no loop.
+Four threads: the main thread dies outside any loop; one loop sleeps in select(), one runs a task that blocks, one
+thread has no loop.
 """
 
 import asyncio
