@@ -1,6 +1,8 @@
 /* Images and their target. See image.h. */
 #include "image.h"
 
+#include "wellformed.h"
+
 #include <unistd.h>
 
 static struct image *current;
@@ -124,6 +126,7 @@ static int32_t target_write(uint32_t style, const char *bytes, uint64_t length)
     current->writes++;
     if (!count_call())
         return PA_ABORTED;
+    ck_assert_msg(first_bad_byte(bytes, length) == length, "a write is no clean UTF-8");
     if (current->output_length + length + 1 > current->output_capacity) {
         current->output_capacity = 2 * (current->output_length + length + 1);
         current->output = realloc(current->output, current->output_capacity);

@@ -3,8 +3,8 @@
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {memory_suite, layout_suite, find_suite,  object_suite,    coroutine_suite,
-                                      thread_suite, task_suite,   cycle_suite, linetable_suite, redact_suite};
+    Suite *(*const suites[])(void) = {memory_suite, layout_suite, find_suite,   object_suite,  coroutine_suite, thread_suite,
+                                      task_suite,   cycle_suite,  output_suite, session_suite, linetable_suite, redact_suite};
     SRunner *runner = srunner_create(NULL);
     for (size_t i = 0; i < COUNT(suites); i++)
         srunner_add_suite(runner, suites[i]());

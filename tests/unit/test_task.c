@@ -67,7 +67,7 @@ START_TEST(test_tasks_of_every_thread_interpreter_and_exited_thread)
     for (int i = 0; i < 5; i++)
         tasks[i] = python_task(python, lists[i], python_str(python, names[i]), python_coroutine(python, "f", 0));
     walk_build(&walk, python);
-    ck_assert_uint_eq(walk.graph.tasks.count, 5);
+    ck_assert_uint_eq(walk.graph.task_count, 5);
     ck_assert_int_eq(node_of(tasks[3])->thread, PA_NO_THREAD);
     ck_assert_int_ne(node_of(tasks[0])->thread, PA_NO_THREAD);
     ck_assert_int_eq(walk.graph.interpreters.items[node_of(tasks[4])->interpreter].id, 1);
@@ -256,7 +256,7 @@ START_TEST(test_many_tasks_that_claim_one_running_coroutine)
     for (int i = 0; i < 20000; i++)
         python_task(python, main_tasks(), name, coroutine);
     walk_build(&walk, python);
-    ck_assert_uint_eq(walk.graph.tasks.count, 20000);
+    ck_assert_uint_eq(walk.graph.task_count, 20000);
     ck_assert_uint_le(walk.graph.executing.count, walk.graph.thread_frames.count); /* looked up one by one, for each task */
     walk_close(&walk);
 }
@@ -378,7 +378,7 @@ START_TEST(test_list_that_runs_into_another_thread_s)
     uint64_t b = python_task(python, python_thread_tasks(python, other), python_str(python, "b"), python_coroutine(python, "f", 0));
     image_put_u64(python->image, list_node(a), list_node(b));
     walk_build(&walk, python);
-    ck_assert_uint_eq(walk.graph.tasks.count, 2);
+    ck_assert_uint_eq(walk.graph.task_count, 2);
     ck_assert_uint_gt(walk.graph.problem_count, 0);
     walk_close(&walk);
 }
@@ -403,7 +403,7 @@ START_TEST(test_more_than_65536_tasks)
     for (int i = 0; i < 200000; i++)
         python_task(python, main_tasks(), name, coroutine);
     walk_build(&walk, python);
-    ck_assert_uint_eq(walk.graph.tasks.count, 200000);
+    ck_assert_uint_eq(walk.graph.task_count, 200000);
     ck_assert_uint_eq(walk.graph.problem_count, 0);
     walk_close(&walk);
 }
@@ -417,7 +417,7 @@ START_TEST(test_many_problems_are_counted_and_few_are_kept)
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.problem_count, 1000);
     ck_assert_uint_eq(walk.graph.problems.count, PA_MAX_PROBLEMS);
-    ck_assert_uint_eq(walk.graph.tasks.count, 1000);
+    ck_assert_uint_eq(walk.graph.task_count, 1000);
     walk_close(&walk);
 }
 END_TEST
@@ -535,7 +535,7 @@ START_TEST(test_diamond_has_each_edge_once)
     ck_assert_str_eq(walk_awaiters(&walk, bottom), "left right");
     ck_assert_str_eq(walk_awaiters(&walk, left), "top");
     ck_assert_str_eq(walk_awaiters(&walk, right), "top");
-    ck_assert_uint_eq(walk.graph.tasks.count, 4);
+    ck_assert_uint_eq(walk.graph.task_count, 4);
     walk_close(&walk);
 }
 END_TEST

@@ -18,7 +18,9 @@ Suite *layout_suite(void);
 Suite *linetable_suite(void);
 Suite *memory_suite(void);
 Suite *object_suite(void);
+Suite *output_suite(void);
 Suite *redact_suite(void);
+Suite *session_suite(void);
 Suite *task_suite(void);
 Suite *thread_suite(void);
 

@@ -120,8 +120,10 @@ static void append_name(struct walk *walk, char *buffer, uint32_t node)
 const char *walk_tasks(struct walk *walk)
 {
     char *buffer = next_buffer();
-    for (uint32_t i = 0; i < walk->graph.tasks.count; i++)
-        append_name(walk, buffer, walk->graph.tasks.items[i]);
+    for (uint32_t id = 0; id < walk->graph.nodes.count; id++) {
+        if (walk->graph.nodes.items[id].flags & PA_NODE_TASK)
+            append_name(walk, buffer, id);
+    }
     return buffer;
 }
 
