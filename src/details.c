@@ -102,11 +102,11 @@ uint32_t pa_task_of_object(struct pa_graph *graph, uint64_t object)
 {
     struct pa_links links = {0};
     uint32_t found = PA_NONE;
-    for (uint32_t i = 0; i < graph->tasks.count && found == PA_NONE && pa_work_step(graph->work); i++) {
-        pa_task_objects(graph, graph->tasks.items[i], &links);
+    for (uint32_t i = 0; i < graph->nodes.count && found == PA_NONE && pa_work_step(graph->work); i++) {
+        pa_task_objects(graph, i, &links);
         for (uint32_t k = 0; k < links.count; k++) {
             if (links.items[k] == object)
-                found = graph->tasks.items[i];
+                found = i;
         }
     }
     pa_array_free(graph->work, &links);

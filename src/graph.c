@@ -23,12 +23,12 @@ void pa_graph_deinit(struct pa_graph *graph)
     pa_array_free(work, &graph->thread_frames);
     pa_array_free(work, &graph->loops);
     pa_array_free(work, &graph->nodes);
-    pa_array_free(work, &graph->tasks);
     pa_array_free(work, &graph->edges);
     pa_array_free(work, &graph->executing);
     pa_array_free(work, &graph->cycle_members);
     pa_array_free(work, &graph->cycle_ends);
     pa_array_free(work, &graph->problems);
+    pa_index_free(work, &graph->thread_index);
     pa_index_free(work, &graph->thread_frame_index);
     pa_index_free(work, &graph->loop_index);
     pa_index_free(work, &graph->node_index);

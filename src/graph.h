@@ -16,7 +16,7 @@ struct pa_interpreter {
 
 /** A thread state, and the debugger's thread that it belongs to. */
 struct pa_thread {
-    uint64_t address; /* PyThreadState */
+    uint64_t address; /* first: of the index; PyThreadState */
     uint64_t pthread_id, native_id;
     uint64_t loop, task;  /* what runs in it; 0 if nothing */
     uint32_t interpreter; /* index */
@@ -52,7 +52,6 @@ enum pa_wait { PA_WAIT_NONE, PA_WAIT_READY, PA_WAIT_TASK, PA_WAIT_FUTURE };
 
 #define PA_NODE_TASK     1u  /* a task; else a plain future */
 #define PA_NODE_LISTED   2u  /* found in a list of tasks */
-#define PA_NODE_READ     4u  /* its fields have been read */
 #define PA_NODE_IN_CYCLE 8u  /* waits, through others, for itself */
 #define PA_NODE_BAD      16u /* no task and no future, or unreadable: a problem says why */
 
@@ -100,14 +99,15 @@ struct pa_graph {
 
     PA_ARRAY(struct pa_interpreter) interpreters;
     PA_ARRAY(struct pa_thread) threads;
+    struct pa_index thread_index;
     PA_ARRAY(struct pa_thread_frame) thread_frames;
     struct pa_index thread_frame_index; /* by object, generators' frames only */
     PA_ARRAY(struct pa_loop) loops;
     struct pa_index loop_index;
-    PA_ARRAY(struct pa_node) nodes;
+    PA_ARRAY(struct pa_node) nodes; /* tasks in the order of their lists, then what was reached from them */
     struct pa_index node_index;
     struct pa_recent recent_awaiter, recent_loop; /* the children of one task group have the same */
-    PA_ARRAY(uint32_t) tasks;                     /* nodes of listed tasks in the order of the lists, then tasks found otherwise */
+    uint32_t task_count;                          /* nodes that are tasks */
     PA_ARRAY(uint32_t) edges;                     /* nodes that wait */
     PA_ARRAY(struct pa_executing) executing;
     PA_ARRAY(uint32_t) cycle_members; /* of each cycle: every node waits for the next, the last for the first */

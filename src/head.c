@@ -82,8 +82,10 @@ static void print_totals(struct pa_printer *printer)
     struct pa_graph *graph = printer->graph;
     struct pa_output *out = printer->out;
     uint32_t activities[PA_ENDED + 1] = {0}, pending = 0;
-    for (uint32_t i = 0; i < graph->tasks.count; i++) {
-        const struct pa_node *node = &graph->nodes.items[graph->tasks.items[i]];
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct pa_node *node = &graph->nodes.items[i];
+        if (!(node->flags & PA_NODE_TASK))
+            continue;
         activities[node->activity]++;
         pending += node->state == PA_PENDING;
     }
@@ -151,7 +153,7 @@ void pa_print_head(struct pa_printer *printer)
         }
         pa_out(out, PA_STYLE_PLAIN, "\n");
     }
-    if (graph->tasks.count == 0)
+    if (graph->task_count == 0)
         print_threads(printer, room - findings - loops);
     print_totals(printer);
 }
@@ -168,7 +170,7 @@ void pa_print_end(struct pa_printer *printer)
         if (compat)
             return;
         pa_out(out, PA_STYLE_METADATA, "Complete: ");
-        pa_out_counted(out, graph->tasks.count, "task", "tasks");
+        pa_out_counted(out, graph->task_count, "task", "tasks");
         pa_out(out, PA_STYLE_PLAIN, " in ");
         pa_out_counted(out, graph->threads.count, "thread", "threads");
         if (graph->interpreters.count > 1) {

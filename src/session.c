@@ -179,9 +179,9 @@ uint64_t pa_session_complete(struct pa_session *session, const char *prefix, cha
     buffer[0] = '\0';
     session->work.fatal = PA_OK;
     bool walked = open_session(session, &request) == PA_OK;
-    for (uint32_t i = 0; walked && i < session->graph.tasks.count && pa_work_step(&session->work); i++) {
-        uint32_t id = session->graph.tasks.items[i];
-        bool typeable = pa_task_name(&session->graph, id, name, &length) && length >= wanted && memcmp(name, prefix, wanted) == 0;
+    for (uint32_t i = 0; walked && i < session->graph.nodes.count && pa_work_step(&session->work); i++) {
+        bool typeable = session->graph.nodes.items[i].flags & PA_NODE_TASK && pa_task_name(&session->graph, i, name, &length) &&
+                        length >= wanted && memcmp(name, prefix, wanted) == 0;
         for (uint32_t k = 0; k < length && typeable; k++)
             typeable = name[k] > ' ' && name[k] < 0x7f;
         if (!typeable || used + length + 2 > capacity)

@@ -181,7 +181,10 @@ static void read_node(struct pa_graph *graph, uint32_t id, enum pa_kind kind)
     struct pa_node *node = &graph->nodes.items[id];
     uint64_t address = node->address;
     bool is_task = kind == PA_KIND_TASK;
-    node->flags |= PA_NODE_READ | (is_task ? PA_NODE_TASK : 0);
+    if (is_task) {
+        node->flags |= PA_NODE_TASK;
+        graph->task_count++;
+    }
     /* A plain future ends before the fields of a task begin. */
     size_t size = is_task ? PA_OFFSET(layout, task_size) : PA_OFFSET(layout, task_awaited_by_is_set) + 1u;
     const uint8_t *bytes = pa_memory_view(graph->memory, address, size, scratch);
@@ -208,51 +211,26 @@ struct task_list {
     uint32_t interpreter; /* index */
 };
 
-enum list_step { LIST_TASK, LIST_DAMAGED, LIST_MET };
-
-/* The task at a list's node. */
-static enum list_step read_listed(struct pa_graph *graph, const struct task_list *list, uint64_t list_node)
+/* Make a node of the task at a list's node. @return false if it is none, or one that was met already: then the list is damaged. */
+static bool add_listed(struct pa_graph *graph, const struct task_list *list, uint64_t list_node, bool report)
 {
     uint64_t address = list_node - PA_OFFSET(graph->layout, task_node);
-    enum pa_kind kind = pa_kind_of(graph->objects, address);
-    if (kind != PA_KIND_TASK) {
-        pa_graph_problem(graph, "task list", address, "holds an object that is no task", PA_NONE);
-        return LIST_DAMAGED;
+    if (pa_kind_of(graph->objects, address) != PA_KIND_TASK) {
+        if (report)
+            pa_graph_problem(graph, "task list", address, "holds an object that is no task; tasks may be missing", PA_NONE);
+        return false;
     }
+    uint32_t count = graph->nodes.count;
     uint32_t id = pa_graph_node(graph, address);
-    if (id == PA_NONE)
-        return LIST_DAMAGED;
+    if (id < count && report)
+        pa_graph_problem(graph, "task list", list_node, "comes back to a task that it has had; tasks may be missing", PA_NONE);
+    if (id == PA_NONE || id < count)
+        return false;
     struct pa_node *node = &graph->nodes.items[id];
-    if (node->flags & PA_NODE_LISTED)
-        return LIST_MET;
-    node->flags |= PA_NODE_LISTED;
+    node->flags = PA_NODE_LISTED;
     node->thread = list->thread == PA_NONE ? PA_NO_THREAD : (uint16_t)list->thread;
     node->interpreter = list->interpreter & 0xfff;
-    uint32_t *slot = pa_array_push(graph->work, &graph->tasks, PA_MAX_NODES);
-    if (!slot)
-        return LIST_DAMAGED;
-    *slot = id;
-    read_node(graph, id, kind);
-    return LIST_TASK;
-}
-
-/*
- * Look ahead while a task is read: a list of a million tasks is far bigger than the processor's cache, and each task would wait for
- * memory several times. Of the next task the coroutine is fetched, of the one behind it the task itself and its place in the index.
- * Nothing here is believed: what is not at hand, or is nonsense, is not fetched.
- */
-static void look_ahead(struct pa_graph *graph, uint64_t next, uint32_t link)
-{
-    const struct pa_layout *layout = graph->layout;
-    const uint8_t *node = pa_memory_peek(graph->memory, next + link, 8);
-    const uint8_t *coroutine = pa_memory_peek(graph->memory, next - PA_OFFSET(layout, task_node) + PA_OFFSET(layout, task_coro), 8);
-    if (coroutine)
-        pa_memory_prefetch(graph->memory, pa_get_u64(coroutine, 0), PA_OFFSET(layout, gen_iframe) + PA_OFFSET(layout, frame_size));
-    if (node) {
-        uint64_t task = pa_get_u64(node, 0) - PA_OFFSET(layout, task_node);
-        pa_memory_prefetch(graph->memory, task, PA_OFFSET(layout, task_size));
-        pa_index_prefetch(&graph->node_index, task);
-    }
+    return true;
 }
 
 /*
@@ -274,16 +252,10 @@ static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint
                 pa_graph_problem(graph, "task list", list_node, "has a pointer that is none; tasks may be missing", PA_NONE);
             return false;
         }
-        uint64_t next;
-        if (!pa_memory_u64(graph->memory, list_node + link, &next))
-            next = 0;
-        look_ahead(graph, next, link);
-        enum list_step step = read_listed(graph, list, list_node);
-        if (step == LIST_MET && report)
-            pa_graph_problem(graph, "task list", list_node, "comes back to a task that it has had; tasks may be missing", PA_NONE);
-        if (step != LIST_TASK)
+        if (!add_listed(graph, list, list_node, report))
             return false;
-        list_node = next;
+        if (!pa_memory_u64(graph->memory, list_node + link, &list_node))
+            list_node = 0;
     }
     return true;
 }
@@ -295,27 +267,64 @@ static void read_list(struct pa_graph *graph, const struct task_list *list)
         walk_list(graph, list, 8, false);
 }
 
-/* Tasks and futures that were reached as awaiters or awaited, and the tasks that run. New ones turn up as these are read. */
-static void read_reached_from(struct pa_graph *graph, uint32_t first)
+/* Every list, before any task is read: so nodes are in the order of the lists, which is that of creation. */
+static void read_lists(struct pa_graph *graph)
 {
-    for (uint32_t id = first; id < graph->nodes.count && pa_work_step(graph->work); id++) {
-        if (graph->nodes.items[id].flags & PA_NODE_READ)
-            continue;
-        enum pa_kind kind = pa_kind_of(graph->objects, graph->nodes.items[id].address);
-        read_node(graph, id, kind);
-        uint32_t *slot = kind == PA_KIND_TASK ? pa_array_push(graph->work, &graph->tasks, PA_MAX_NODES) : NULL;
-        if (slot)
-            *slot = id;
+    const struct pa_layout *layout = graph->layout;
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        const struct pa_thread *thread = &graph->threads.items[i];
+        struct task_list list = {thread->address + PA_OFFSET(layout, thread_impl_asyncio_tasks_head), i, thread->interpreter};
+        read_list(graph, &list);
     }
-}
-
-static void read_reached(struct pa_graph *graph)
-{
+    for (uint32_t i = 0; i < graph->interpreters.count; i++) {
+        uint64_t head = graph->interpreters.items[i].address + PA_OFFSET(layout, interpreter_asyncio_tasks_head);
+        struct task_list list = {head, PA_NONE, i};
+        read_list(graph, &list);
+    }
     for (uint32_t i = 0; i < graph->threads.count; i++) {
         if (graph->threads.items[i].task != 0 && pa_kind_of(graph->objects, graph->threads.items[i].task) == PA_KIND_TASK)
             pa_graph_node(graph, graph->threads.items[i].task);
     }
-    read_reached_from(graph, 0);
+}
+
+/*
+ * Look ahead while nodes are read: a million tasks are far bigger than the processor's cache, and each would wait for memory once for
+ * every object of its chain. The further ahead a task is, the less of it is fetched: the task, its coroutine, what that awaits. Nothing
+ * here is believed: what is not at hand, or is nonsense, is not fetched.
+ */
+enum { AHEAD_TASK = 12, AHEAD_COROUTINE = 8, AHEAD_AWAITED = 4 };
+
+static void look_ahead(struct pa_graph *graph, uint32_t id)
+{
+    const struct pa_layout *layout = graph->layout;
+    const struct pa_memory *memory = graph->memory;
+    const struct pa_node *nodes = graph->nodes.items;
+    uint32_t gen_size = PA_OFFSET(layout, gen_iframe) + PA_OFFSET(layout, frame_size);
+    if (graph->nodes.count - id <= AHEAD_TASK)
+        return;
+    pa_memory_prefetch(memory, nodes[id + AHEAD_TASK].address, PA_OFFSET(layout, task_size));
+    const uint8_t *coroutine = pa_memory_peek(memory, nodes[id + AHEAD_COROUTINE].address + PA_OFFSET(layout, task_coro), 8);
+    if (coroutine)
+        pa_memory_prefetch(memory, pa_get_u64(coroutine, 0), gen_size);
+
+    const uint8_t *task = pa_memory_peek(memory, nodes[id + AHEAD_AWAITED].address, PA_OFFSET(layout, task_size));
+    if (!task)
+        return;
+    pa_memory_prefetch(memory, pa_get_u64(task, PA_OFFSET(layout, task_fut_waiter)), PA_OFFSET(layout, task_awaited_by));
+    coroutine = pa_memory_peek(memory, pa_get_u64(task, PA_OFFSET(layout, task_coro)), gen_size);
+    uint64_t top = coroutine ? pa_get_u64(coroutine, PA_OFFSET(layout, gen_iframe) + PA_OFFSET(layout, frame_stackpointer)) : 0;
+    const uint8_t *awaited = pa_memory_peek(memory, top - 8 * (uint64_t)layout->version->yield_from_slot, 8);
+    if (awaited)
+        pa_memory_prefetch(memory, pa_get_u64(awaited, 0) & ~7ull, gen_size);
+}
+
+/* Read all nodes from @p first on. Awaiters and awaited tasks that are in no list turn up as new ones meanwhile. */
+static void read_nodes(struct pa_graph *graph, uint32_t first)
+{
+    for (uint32_t id = first; id < graph->nodes.count && pa_work_step(graph->work); id++) {
+        look_ahead(graph, id);
+        read_node(graph, id, pa_kind_of(graph->objects, graph->nodes.items[id].address));
+    }
 }
 
 /* An awaiter that has ended waits no more: its entry is stale. Edges stay sorted. */
@@ -384,9 +393,9 @@ static void mark_running(struct pa_graph *graph)
 
 static void count_loops(struct pa_graph *graph)
 {
-    for (uint32_t i = 0; i < graph->tasks.count; i++) {
-        const struct pa_node *node = &graph->nodes.items[graph->tasks.items[i]];
-        if (node->loop == PA_NO_LOOP || node->state != PA_PENDING)
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct pa_node *node = &graph->nodes.items[i];
+        if (!(node->flags & PA_NODE_TASK) || node->loop == PA_NO_LOOP || node->state != PA_PENDING)
             continue;
         graph->loops.items[node->loop].tasks++;
         graph->loops.items[node->loop].waiting += node->activity == PA_WAITING;
@@ -397,26 +406,16 @@ uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address)
 {
     uint32_t first = graph->nodes.count;
     uint32_t id = pa_graph_node(graph, address);
-    read_reached_from(graph, first);
+    read_nodes(graph, first);
     drop_stale_edges(graph, first);
     return id;
 }
 
 void pa_read_tasks(struct pa_graph *graph)
 {
-    const struct pa_layout *layout = graph->layout;
     read_running_loops(graph);
-    for (uint32_t i = 0; i < graph->threads.count; i++) {
-        const struct pa_thread *thread = &graph->threads.items[i];
-        struct task_list list = {thread->address + PA_OFFSET(layout, thread_impl_asyncio_tasks_head), i, thread->interpreter};
-        read_list(graph, &list);
-    }
-    for (uint32_t i = 0; i < graph->interpreters.count; i++) {
-        uint64_t head = graph->interpreters.items[i].address + PA_OFFSET(layout, interpreter_asyncio_tasks_head);
-        struct task_list list = {head, PA_NONE, i};
-        read_list(graph, &list);
-    }
-    read_reached(graph);
+    read_lists(graph);
+    read_nodes(graph, 0);
     if (graph->work->fatal != PA_OK)
         return;
     drop_stale_edges(graph, 0);

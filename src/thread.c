@@ -34,8 +34,10 @@ static void read_frames(struct pa_graph *graph, struct pa_thread *thread, uint64
             }
             struct pa_thread_frame *slot =
                 pa_array_push(graph->work, &graph->thread_frames, thread->first_frame + PA_MAX_STACK_DEPTH);
-            if (!slot)
+            if (!slot) {
+                pa_graph_problem(graph, "thread", thread->address, "has too many frames; the outer ones are missing", PA_NONE);
                 break;
+            }
             bool is_gen = iframe.owner == graph->layout->version->owner_generator;
             *slot = (struct pa_thread_frame){is_gen ? address - PA_OFFSET(graph->layout, gen_iframe) : address, frame, is_gen};
             uint32_t id = graph->thread_frames.count - 1;
@@ -67,24 +69,22 @@ static bool read_thread(struct pa_graph *graph, uint64_t address, uint32_t inter
     /* Modules/_asynciomodule.c keeps the task only as long as a loop is set. */
     if (thread.loop == 0)
         thread.task = 0;
+    read_frames(graph, &thread, frame);
     struct pa_thread *slot = pa_array_push(graph->work, &graph->threads, PA_MAX_THREADS);
     if (!slot)
         return false;
-    read_frames(graph, &thread, frame);
     *slot = thread;
-    return true;
+    return pa_index_add(graph->work, &graph->thread_index, graph->threads.items, sizeof(*slot), graph->threads.count - 1);
 }
 
 static void read_thread_list(struct pa_graph *graph, uint64_t head, uint32_t interpreter)
 {
-    uint64_t address = head, mark = 0;
-    for (uint32_t step = 0; address != 0; step++) {
-        if (address == mark || step == PA_MAX_THREADS) {
-            pa_graph_problem(graph, "thread list", address, "goes round in a circle, or is too long", PA_NONE);
+    uint64_t address = head;
+    while (address != 0) {
+        if (pa_index_find(&graph->thread_index, graph->threads.items, sizeof(struct pa_thread), address) != PA_NONE) {
+            pa_graph_problem(graph, "thread list", address, "goes round in a circle; older threads may be missing", PA_NONE);
             return;
         }
-        if ((step & (step - 1)) == 0)
-            mark = address;
         if (!pa_work_step(graph->work) || !read_thread(graph, address, interpreter, &address)) {
             pa_graph_problem(graph, "thread state", address, "cannot be read; older threads are missing", PA_NONE);
             return;
@@ -92,21 +92,28 @@ static void read_thread_list(struct pa_graph *graph, uint64_t head, uint32_t int
     }
 }
 
+static bool have_interpreter(const struct pa_graph *graph, uint64_t address)
+{
+    for (uint32_t i = 0; i < graph->interpreters.count; i++) {
+        if (graph->interpreters.items[i].address == address)
+            return true;
+    }
+    return false;
+}
+
 static void read_interpreters(struct pa_graph *graph)
 {
     const struct pa_layout *layout = graph->layout;
     struct pa_memory *memory = graph->memory;
-    uint64_t address, mark = 0;
+    uint64_t address, id, next, head;
     if (!pa_memory_u64(memory, graph->runtime + PA_OFFSET(layout, runtime_interpreters_head), &address))
         address = 0;
-    for (uint32_t step = 0; address != 0; step++) {
-        uint64_t id, next, head;
-        if (address == mark || step == PA_MAX_INTERPRETERS) {
-            pa_graph_problem(graph, "interpreter list", address, "goes round in a circle, or is too long", PA_NONE);
+    while (address != 0) {
+        if (have_interpreter(graph, address)) {
+            pa_graph_problem(graph, "interpreter list", address, "goes round in a circle; older interpreters may be missing",
+                             PA_NONE);
             return;
         }
-        if ((step & (step - 1)) == 0)
-            mark = address;
         if (!pa_work_step(graph->work) || address % 8 != 0 ||
             !pa_memory_u64(memory, address + PA_OFFSET(layout, interpreter_id), &id) ||
             !pa_memory_u64(memory, address + PA_OFFSET(layout, interpreter_next), &next) ||
@@ -115,8 +122,10 @@ static void read_interpreters(struct pa_graph *graph)
             return;
         }
         struct pa_interpreter *interpreter = pa_array_push(graph->work, &graph->interpreters, PA_MAX_INTERPRETERS);
-        if (!interpreter)
+        if (!interpreter) {
+            pa_graph_problem(graph, "interpreter list", address, "is too long", PA_NONE);
             return;
+        }
         *interpreter = (struct pa_interpreter){address, (int64_t)id};
         read_thread_list(graph, head, graph->interpreters.count - 1);
         address = next;

@@ -145,9 +145,9 @@ static void select_running(struct pa_view *view, const struct filter *filter, bo
 static void select_all(struct pa_view *view, const struct filter *filter)
 {
     struct pa_graph *graph = view->graph;
-    for (uint32_t i = 0; i < graph->tasks.count && pa_work_step(graph->work); i++) {
-        if (passes(filter, graph, graph->tasks.items[i]))
-            select_node(view, graph->tasks.items[i]);
+    for (uint32_t id = 0; id < graph->nodes.count && pa_work_step(graph->work); id++) {
+        if (graph->nodes.items[id].flags & PA_NODE_TASK && passes(filter, graph, id))
+            select_node(view, id);
     }
 }
 
@@ -199,9 +199,8 @@ static enum pa_status select_named(struct pa_view *view, const struct filter *fi
     char name[PA_STRING_BYTES];
     uint32_t length, before = view->selected.count, ended = 0;
     size_t wanted = strlen(operand->text);
-    for (uint32_t i = 0; i < graph->tasks.count && pa_work_step(graph->work); i++) {
-        uint32_t id = graph->tasks.items[i];
-        if (!pa_task_name(graph, id, name, &length))
+    for (uint32_t id = 0; id < graph->nodes.count && pa_work_step(graph->work); id++) {
+        if (!(graph->nodes.items[id].flags & PA_NODE_TASK) || !pa_task_name(graph, id, name, &length))
             continue;
         name[length] = '\0';
         bool match = operand->kind == PA_OPERAND_GLOB ? fnmatch(operand->text, name, 0) == 0
@@ -216,7 +215,7 @@ static enum pa_status select_named(struct pa_view *view, const struct filter *fi
     if (ended > 0)
         return pa_fail(error, capacity, "the tasks called \"%s\" are left out by the options given with it", operand->text);
     return pa_fail(error, capacity, "no task %s \"%s\" among %u; py-async-tasks lists them",
-                   operand->kind == PA_OPERAND_GLOB ? "matches" : "is called", operand->text, graph->tasks.count);
+                   operand->kind == PA_OPERAND_GLOB ? "matches" : "is called", operand->text, graph->task_count);
 }
 
 static enum pa_status select_operands(struct pa_view *view, const struct filter *filter, char *error, size_t capacity)
@@ -403,10 +402,10 @@ static enum pa_status select_tasks(struct pa_view *view, char *error, size_t cap
         pa_work_resize(graph->work, filter.stack_matches, filter.stacks, 0);
     if (status != PA_OK || graph->work->fatal != PA_OK)
         return graph->work->fatal != PA_OK ? graph->work->fatal : status;
-    view->total = graph->tasks.count;
+    view->total = graph->task_count;
     bool filtered = view->request->state || view->request->in || view->request->thread < PA_THREAD_ALL;
     if (view->selected.count == 0 && filtered)
-        return pa_fail(error, capacity, "none of %u tasks matches these options", graph->tasks.count);
+        return pa_fail(error, capacity, "none of %u tasks matches these options", graph->task_count);
     return PA_OK;
 }
 
