@@ -29,7 +29,7 @@ def run(job):
                 write(path, text)
             elif text:
                 errors[name] = f"printed beside --output: {text}"
-        if job["target"].startswith("attach"):
+        if job["target"].startswith(("attach", "target")):
             gdb.execute("detach", to_string=True)
     except gdb.error as error:
         errors = dict.fromkeys(job["commands"], f"{job['target']}: {error}")

@@ -4,7 +4,7 @@ test shows all of them.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
 TASK_FIELDS = ("name", "type", "state", "activity", "cancel_requests", "must_cancel", "interpreter", "loop", "stale_awaiters")
@@ -186,13 +186,42 @@ def parse_call_graph(text: str) -> list[Block]:
     blocks, lines = [], text.rstrip("\n").split("\n") if text else []
     while lines:
         blocks.append(parse_block(lines, 0))
+        assert is_title(blocks[-1].title), blocks[-1].title
     return blocks
+
+
+def is_title(line: str) -> bool:
+    return bool(re.match(r"\* (Task\(name=.*, id=0x[0-9a-f]+\)|Future\(id=0x[0-9a-f]+\))$", line))
+
+
+def parse_trees(text: str) -> list[Block]:
+    """The blocks at the outermost level of our own text: what stands before and after them is left out."""
+    lines = text.splitlines()
+    begin = next((n for n, line in enumerate(lines) if line.startswith("* ")), len(lines))
+    lines = [line for line in lines[begin:] if line.startswith((" ", "* "))]
+    blocks = []
+    while lines:
+        blocks.append(parse_block(lines, 0))
+    return blocks
+
+
+def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
+    """These blocks and all that stand below them."""
+    waiting = list(blocks)
+    while waiting:
+        block = waiting.pop()
+        yield block
+        waiting += block.awaiters
+
+
+def address_of(block: Block) -> str:
+    return block.title.rpartition("id=")[2].rstrip(")")
 
 
 def parse_block(lines: list[str], indent: int) -> Block:
     """Take one block, which begins at this column, off the front of @p lines."""
     title, own, awaiters = lines.pop(0)[indent:], [], []
-    assert re.match(r"\* (Task\(name=.*, id=0x[0-9a-f]+\)|Future\(id=0x[0-9a-f]+\))$", title), title
+    assert title.startswith("* "), title
     while lines and column(lines[0]) > indent:
         if lines[0][column(lines[0])] == "*":
             awaiters.append(parse_block(lines, column(lines[0])))

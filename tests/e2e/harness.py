@@ -21,6 +21,7 @@ import pathlib
 import shlex
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
@@ -44,15 +45,22 @@ COMMANDS = {
     "bt.txt": "py-async-bt --all",
     "compat.txt": "py-async-bt --all --no-group --compat",
     "awaited_by.txt": "py-awaited-by",
+    "forest.txt": "py-awaited-by --all --no-group",
     "tasks.txt": "py-async-tasks --all",
     "info.txt": "py-async-info",
 }
 
-# Scenarios with so many tasks that their ungrouped text would take hundreds of megabytes.
+# Scenarios with so many tasks that their ungrouped text would take hundreds of megabytes, and that one JSON document of them is enough.
 BIG = {"deep_awaited_by", "many", "echo"}
+BIG_COMMANDS = ("bt.json", "info.json", "bt.txt", "awaited_by.txt", "tasks.txt")
 
 # Nothing of this machine's environment comes into a core. PYTHONHASHSEED keeps the order of sets of strings from run to run.
 ENVIRONMENT = ("PYTHONHASHSEED=0",)
+
+
+def commands_of(scenario: str) -> dict[str, str]:
+    """What GDB is asked about this scenario."""
+    return {key: text for key, text in COMMANDS.items() if scenario not in BIG or key in BIG_COMMANDS}
 
 
 class Missing(Exception):
@@ -150,6 +158,57 @@ def run_gdb(gdb: str, executable: Optional[str], *commands: str, sysroot: pathli
     return run(gdb_command(gdb, executable, *arguments, sysroot=sysroot), timeout)
 
 
+class Answer(NamedTuple):
+    """What one command printed, and what it said if it failed."""
+
+    text: str
+    error: Optional[str]
+    repeat: str
+
+    def json(self) -> dict:
+        assert self.error is None, f"{self.error}\n{self.repeat}"
+        return json.loads(self.text)
+
+    def __str__(self) -> str:
+        return f"\n{self.repeat}\n{self.error or ''}{self.text}"
+
+
+def ask(gdb: str, executable: Optional[str], target: str, *commands: str, before: Iterable[str] = ()) -> list[Answer]:
+    """
+    Let one GDB answer commands, each on its own, about the target that the GDB command @p target opens.
+
+    @p before are GDB commands that come first. A command that fails does not end the others.
+    """
+    prepare()
+    (PLACE / "asked").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=PLACE / "asked") as name:
+        folder = pathlib.Path(name)
+        job = {
+            "target": target,
+            "folder": seen_by(gdb, folder),
+            "commands": {f"{number}.txt": command for number, command in enumerate(commands)},
+        }
+        (folder / "jobs.json").write_text(json.dumps([job]))
+        place = seen_by(gdb, PLACE)
+        words = [word for line in (*before, f"source {place}/gdb/pyasync.py") for word in ("-ex", line)]
+        environment = {**os.environ, "PYASYNC_JOBS": seen_by(gdb, folder / "jobs.json")}
+        done = run(gdb_command(gdb, executable, *words, "-x", f"{place}/batch.py"), env=environment)
+        assert (folder / "errors.json").exists(), done
+        errors = json.loads((folder / "errors.json").read_text())
+        by_hand = gdb_command(gdb, executable, *words, "-ex", target)
+        answers = []
+        for number, command in enumerate(commands):
+            path = folder / f"{number}.txt"
+            repeat = f"repeat: {shlex.join([*by_hand, '-ex', command])}"
+            answers.append(Answer(path.read_text() if path.exists() else "", errors.get(path.name), repeat))
+    return answers
+
+
+def ask_core(gdb: str, build: str, scenario: str, *commands: str, before: Iterable[str] = ()) -> list[Answer]:
+    """ask() about a scenario's core."""
+    return ask(gdb, f"/usr/bin/{build}", f"core {seen_by(gdb, make_core(build, scenario).core)}", *commands, before=before)
+
+
 # ---- files and locks
 
 
@@ -186,7 +245,7 @@ def prepare() -> str:
             synchronize(source, PLACE / name)
         replace(PLACE / "batch.py", (HERE / "batch.py").read_bytes())
         (PLACE / "empty").mkdir(exist_ok=True)
-        return digest(*product_files(PLACE / "gdb"), PLACE / "batch.py", COMMANDS)
+        return digest(*product_files(PLACE / "gdb"), PLACE / "batch.py")
 
 
 def product_files(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -302,6 +361,7 @@ def running(command: list[str], folder: pathlib.Path) -> Iterator[Process]:
         except subprocess.TimeoutExpired:
             popen.send_signal(signal.SIGKILL)
             popen.wait()
+    assert popen.returncode == 0, f"the process ended with status {popen.returncode} after it was read: {shlex.join(command)}"
 
 
 def wait_until_asleep(pid: int) -> None:
@@ -357,7 +417,7 @@ def read(source: str, gdb: str, build: str, name: str, wanted: Iterable[str]) ->
         product = prepare()
         todo = []
         for each in sorted({name, *wanted}):
-            stamp = digest(product, scenario_stamp(build, each), each in BIG)
+            stamp = digest(product, scenario_stamp(build, each), commands_of(each))
             if not up_to_date(folder / each, stamp):
                 todo.append((each, stamp))
         if todo:
@@ -406,7 +466,7 @@ def run_batch(source: str, gdb: str, build: str, todo: list[tuple[str, str]], ta
             {
                 "target": targets[name],
                 "folder": seen_by(gdb, folder / name),
-                "commands": {key: text for key, text in COMMANDS.items() if not (name in BIG and key == "compat.txt")},
+                "commands": commands_of(name),
             }
             for name in left
         ]

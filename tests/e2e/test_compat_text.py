@@ -11,12 +11,8 @@ pytestmark = [
 ]
 
 
-def address_of(title):
-    return title.rpartition("id=")[2].rstrip(")")
-
-
 def test_compat_is_the_text_of_format_call_graph(reading):
-    ours = {address_of(block.title): block for block in compare.parse_call_graph(reading.text("compat.txt"))}
+    ours = {compare.address_of(block): block for block in compare.parse_call_graph(reading.text("compat.txt"))}
     oracle = reading.oracle
     for task in oracle["tasks"]:
         if "text" in task:
@@ -25,5 +21,5 @@ def test_compat_is_the_text_of_format_call_graph(reading):
 
 
 def test_compat_has_every_task_once_and_nothing_else(reading):
-    titles = [address_of(block.title) for block in compare.parse_call_graph(reading.text("compat.txt"))]
+    titles = [compare.address_of(block) for block in compare.parse_call_graph(reading.text("compat.txt"))]
     assert sorted(titles) == sorted(task["id"] for task in reading.oracle["tasks"]), reading.repeat("compat.txt")
