@@ -1,0 +1,43 @@
+"""The part of the benchmark that runs inside GDB: one measurement of one fresh session, its result as one line of JSON.
+
+The environment variable BENCH says what: "read" for a plain read of the whole core, else a command line.
+"""
+
+import json
+import os
+import pathlib
+import re
+import time
+
+import gdb
+
+BLOCK = 64 * 1024
+# maint info sections:  [7]  0x00400000->0x00401000 at 0x00007000: load1a ALLOC LOAD READONLY HAS_CONTENTS
+SEGMENT = re.compile(r"^ *\[\d+\] +0x([0-9a-f]+)->0x([0-9a-f]+) at 0x[0-9a-f]+: load\d+[a-z]? .*\bLOAD\b", re.M)
+RESIDENT = re.compile(r"^VmHWM:\s*(\d+) kB", re.M)
+PEAK = re.compile(r"library memory: (\d+) bytes")
+
+
+def read_core() -> dict:
+    sections = gdb.execute("maint info sections", to_string=True)
+    segments = [(int(start, 16), int(end, 16)) for start, end in SEGMENT.findall(sections)]
+    read_memory = gdb.selected_inferior().read_memory
+    begin = time.perf_counter()
+    for start, end in segments:
+        for address in range(start, end, BLOCK):
+            read_memory(address, min(BLOCK, end - address))
+    return {"seconds": time.perf_counter() - begin, "bytes": sum(end - start for start, end in segments)}
+
+
+def run(command: str) -> dict:
+    begin = time.perf_counter()
+    text = gdb.execute(command, to_string=True)
+    seconds = time.perf_counter() - begin
+    status = pathlib.Path("/proc/self/status").read_text()
+    resident = int(RESIDENT.search(status)[1]) * 1024
+    # The same session, so its peak is that of the command: py-async-info adds next to nothing, and prints it after JSON too.
+    peak = PEAK.search(gdb.execute("py-async-info --memory-stats", to_string=True))
+    return {"seconds": seconds, "text": text, "library": int(peak[1]), "resident": resident}
+
+
+print("\n" + json.dumps(read_core() if os.environ["BENCH"] == "read" else run(os.environ["BENCH"])))
