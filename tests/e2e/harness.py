@@ -24,7 +24,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
@@ -50,7 +50,7 @@ COMMANDS = {
     "info.txt": "py-async-info",
 }
 
-# Scenarios with so many tasks that their ungrouped text would take hundreds of megabytes, and that one JSON document of them is enough.
+# Scenarios with so many tasks that their ungrouped text would take hundreds of megabytes. One JSON document of them is enough.
 BIG = {"deep_awaited_by", "many", "echo"}
 BIG_COMMANDS = ("bt.json", "info.json", "bt.txt", "awaited_by.txt", "tasks.txt")
 
@@ -102,9 +102,10 @@ def in_root(*command: str) -> list[str]:
     return chroot if os.geteuid() == 0 else ["unshare", "--map-root-user", *chroot]
 
 
-def in_root_with_proc(*command: str) -> list[str]:
-    """The same with /proc mounted, in a mount namespace that vanishes with the command."""
-    script = f"mount -t proc proc {ROOT}/proc && exec chroot {ROOT} " + '"$@"'
+def in_root_with_proc(*command: str, hide: Iterable[str] = ()) -> list[str]:
+    """The same with /proc mounted and the files @p hide hidden, in a mount namespace that vanishes with the command."""
+    mounts = [f"mount -t proc proc {ROOT}/proc", *(f"mount --bind /dev/null {ROOT}{file}" for file in hide)]
+    script = " && ".join([*mounts, f"exec chroot {ROOT} " + '"$@"'])
     user = [] if os.geteuid() == 0 else ["--map-root-user", "--pid"]
     return ["unshare", *user, "--mount", "--fork", "sh", "-c", script, "sh", *command]
 
@@ -114,17 +115,24 @@ def inside(path: pathlib.Path) -> str:
     return "/" + str(path.relative_to(ROOT))
 
 
-def gdb_command(gdb: str, executable: Optional[str], *arguments: str, sysroot: pathlib.Path = ROOT) -> list[str]:
+def gdb_command(
+    gdb: str,
+    executable: Union[str, pathlib.Path, None],
+    *arguments: str,
+    sysroot: pathlib.Path = ROOT,
+    hide: Iterable[str] = (),
+) -> list[str]:
     """
     The command line of a GDB that reads the user's files of neither side and asks no server.
 
-    @p executable is a path inside the root, or None. The host's GDB gets @p sysroot.
+    @p executable is a path inside the root, for the host's GDB also a Path of the host's own, or None. The host's GDB
+    gets @p sysroot. The root's does not see @p hide.
     """
     options = ["-nx", "-nh", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"]
     if gdb == "host-gdb":
-        file = [str(ROOT / executable[1:])] if executable else []
+        file = [str(ROOT / executable[1:] if isinstance(executable, str) else executable)] if executable else []
         return ["gdb", *options, "-iex", f"set sysroot {sysroot}", *file, *arguments]
-    return in_root_with_proc("gdb", *options, *([executable] if executable else []), *arguments)
+    return in_root_with_proc("gdb", *options, *([executable] if executable else []), *arguments, hide=hide)
 
 
 def seen_by(gdb: str, path: pathlib.Path) -> str:
@@ -149,7 +157,9 @@ def run(command: list[str], timeout: float = 120, **options) -> Run:
     return Run(command, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
-def run_gdb(gdb: str, executable: Optional[str], *commands: str, sysroot: pathlib.Path = ROOT, timeout: float = 120) -> Run:
+def run_gdb(
+    gdb: str, executable: Union[str, pathlib.Path, None], *commands: str, sysroot: pathlib.Path = ROOT, timeout: float = 120
+) -> Run:
     """Run one GDB with pyasync loaded. In @p commands PLACE stands for the path of PLACE as that GDB sees it."""
     prepare()
     place = seen_by(gdb, PLACE)
@@ -173,35 +183,54 @@ class Answer(NamedTuple):
         return f"\n{self.repeat}\n{self.error or ''}{self.text}"
 
 
-def ask(gdb: str, executable: Optional[str], target: str, *commands: str, before: Iterable[str] = ()) -> list[Answer]:
+def ask_all(
+    gdb: str,
+    executable: Union[str, pathlib.Path, None],
+    targets: Iterable[str],
+    commands: Iterable[str],
+    before: Iterable[str] = (),
+    hide: Iterable[str] = (),
+) -> list[list[Answer]]:
     """
-    Let one GDB answer commands, each on its own, about the target that the GDB command @p target opens.
+    Let one GDB answer commands, each on its own, about each target, which is opened by the GDB command in @p targets.
 
     @p before are GDB commands that come first. A command that fails does not end the others.
     """
     prepare()
     (PLACE / "asked").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=PLACE / "asked") as name:
-        folder = pathlib.Path(name)
-        job = {
-            "target": target,
-            "folder": seen_by(gdb, folder),
-            "commands": {f"{number}.txt": command for number, command in enumerate(commands)},
-        }
-        (folder / "jobs.json").write_text(json.dumps([job]))
+        jobs = []
+        for number, target in enumerate(targets):
+            folder = pathlib.Path(name, str(number))
+            folder.mkdir()
+            files = {f"{place}.txt": command for place, command in enumerate(commands)}
+            jobs.append({"target": target, "folder": seen_by(gdb, folder), "commands": files})
+        file = pathlib.Path(name, "jobs.json")
+        file.write_text(json.dumps(jobs))
         place = seen_by(gdb, PLACE)
         words = [word for line in (*before, f"source {place}/gdb/pyasync.py") for word in ("-ex", line)]
-        environment = {**os.environ, "PYASYNC_JOBS": seen_by(gdb, folder / "jobs.json")}
-        done = run(gdb_command(gdb, executable, *words, "-x", f"{place}/batch.py"), env=environment)
-        assert (folder / "errors.json").exists(), done
-        errors = json.loads((folder / "errors.json").read_text())
-        by_hand = gdb_command(gdb, executable, *words, "-ex", target)
-        answers = []
-        for number, command in enumerate(commands):
-            path = folder / f"{number}.txt"
-            repeat = f"repeat: {shlex.join([*by_hand, '-ex', command])}"
-            answers.append(Answer(path.read_text() if path.exists() else "", errors.get(path.name), repeat))
+        command = gdb_command(gdb, executable, *words, "-x", f"{place}/batch.py", hide=hide)
+        done = run(command, 60 + 20 * len(jobs), env={**os.environ, "PYASYNC_JOBS": seen_by(gdb, file)})
+        by_hand = gdb_command(gdb, executable, *words, hide=hide)
+        return [answers_in(pathlib.Path(name, str(number)), job, by_hand, done) for number, job in enumerate(jobs)]
+
+
+def answers_in(folder: pathlib.Path, job: dict, by_hand: list[str], done: Run) -> list[Answer]:
+    assert (folder / "errors.json").exists(), done
+    errors = json.loads((folder / "errors.json").read_text())
+    answers = []
+    for file, command in job["commands"].items():
+        text = (folder / file).read_text() if (folder / file).exists() else ""
+        repeat = f"repeat: {shlex.join([*by_hand, '-ex', job['target'], '-ex', command])}"
+        answers.append(Answer(text, errors.get(file), repeat))
     return answers
+
+
+def ask(
+    gdb: str, executable: Union[str, pathlib.Path, None], target: str, *commands: str, before: Iterable[str] = ()
+) -> list[Answer]:
+    """ask_all() about one target."""
+    return ask_all(gdb, executable, [target], commands, before)[0]
 
 
 def ask_core(gdb: str, build: str, scenario: str, *commands: str, before: Iterable[str] = ()) -> list[Answer]:
@@ -299,12 +328,27 @@ def make_core(build: str, name: str) -> Scenario:
     """The core of a scenario, made now unless there is one of the same sources."""
     folder = PLACE / "cores" / build / name
     made = Scenario(folder, scenario_command(build, name, "core", folder), scenario_stamp(build, name))
-    with lock(f"core-{build}-{name}"):
-        if not up_to_date(folder, made.stamp):
-            dump_core(made.command, folder)
-            if not (folder / "oracle.json").exists():
-                raise AssertionError(f"the scenario wrote no oracle.json\nrepeat: {shlex.join(made.command)}")
-            replace(folder / "stamp", made.stamp.encode())
+    make_core_of(made)
+    assert (folder / "oracle.json").exists(), f"the scenario wrote no oracle.json\nrepeat: {shlex.join(made.command)}"
+    return made
+
+
+def make_core_of(made: Scenario) -> None:
+    """Run what dies with a core, unless there is one of the same stamp."""
+    prepare()
+    with lock(f"core-{made.folder.relative_to(PLACE)}"):
+        if not up_to_date(made.folder, made.stamp):
+            dump_core(made.command, made.folder)
+            replace(made.folder / "stamp", made.stamp.encode())
+
+
+def make_target(build: str, name: str) -> Scenario:
+    """The core of a program in targets/, which has no oracle."""
+    folder = PLACE / "cores" / build / f"target-{name}"
+    source = HERE / "targets" / f"{name}.py"
+    command = in_root("env", "-i", "-C", inside(folder), f"/usr/bin/{build}", f"{inside(PLACE)}/targets/{name}.py", "core")
+    made = Scenario(folder, command, digest(source, (ROOT / "usr/bin" / build).stat().st_mtime))
+    make_core_of(made)
     return made
 
 

@@ -1,4 +1,4 @@
-"""Every JSON document that is read from any scenario follows the schema, and refers to nothing that it does not define or list as unknown."""
+"""Every JSON document of every scenario follows the schema, and refers to nothing that it does not define or list as unknown."""
 
 import compare
 import harness
