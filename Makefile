@@ -1,5 +1,5 @@
 # pyasync: the targets are listed by `make help`.
-CFLAGS ?= -O2 -g
+CFLAGS ?= -O3 -g
 PREFIX ?= /usr/local
 DESTDIR ?=
 PYTHON ?= /usr/bin/python3

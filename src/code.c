@@ -168,31 +168,23 @@ static void remember_instruction(struct pa_codes *codes, const struct pa_instruc
         codes->instructions.count--;
 }
 
-/* The id of the instruction that has this key, or PA_NONE. */
-static uint32_t find_instruction(struct pa_codes *codes, uint64_t key)
-{
-    struct pa_recent *recent = pa_recent_at(codes->recent_instructions, key);
-    if (recent->key == key)
-        return recent->id;
-    uint32_t id = pa_index_find(&codes->instruction_index, codes->instructions.items, sizeof(struct pa_instruction), key);
-    if (id != PA_NONE)
-        *recent = (struct pa_recent){key, id};
-    return id;
-}
-
-uint32_t pa_frame_at(struct pa_codes *codes, const struct pa_position *position)
+uint32_t pa_frame_find(struct pa_codes *codes, const struct pa_position *position)
 {
     uint64_t key = position->instruction ^ pa_mix(position->executable + (uint64_t)(uint32_t)position->tlbc_index);
-    uint32_t id = find_instruction(codes, key);
+    struct pa_instruction *recent = &codes->recent_instructions[position->instruction / 2 % PA_RECENT];
+    uint32_t id = pa_index_find(&codes->instruction_index, codes->instructions.items, sizeof(struct pa_instruction), key);
     if (id != PA_NONE) {
         const struct pa_instruction *met = &codes->instructions.items[id];
-        if (met->executable == position->executable && met->address == position->instruction)
+        if (met->executable == position->executable && met->address == position->instruction &&
+            met->tlbc_index == position->tlbc_index) {
+            *recent = *met;
             return met->frame;
+        }
     }
     uint32_t code_id = pa_code_at(codes, position->executable);
     if (code_id == PA_NONE)
         return PA_NONE;
-    struct pa_instruction instruction = {.key = key, .executable = position->executable, .address = position->instruction};
+    struct pa_instruction instruction = {key, position->executable, position->instruction, position->tlbc_index, PA_NONE};
     instruction.frame = frame_of_line(codes, code_id, line_at(codes, &codes->codes.items[code_id], position));
     if (id == PA_NONE && instruction.frame != PA_NONE)
         remember_instruction(codes, &instruction);
@@ -212,26 +204,22 @@ uint32_t pa_frame_of_type(struct pa_codes *codes, uint32_t type)
     return item->frame;
 }
 
-uint32_t pa_stack_push(struct pa_codes *codes, uint32_t outer, uint32_t frame)
+uint32_t pa_stack_find(struct pa_codes *codes, uint64_t key)
 {
     struct pa_work *work = codes->objects->work;
-    uint64_t key = (uint64_t)outer << 32 | frame;
-    struct pa_recent *recent = pa_recent_at(codes->recent_stacks, key);
-    if (recent->key == key)
-        return recent->id;
+    uint32_t outer = (uint32_t)(key >> 32), frame = (uint32_t)key;
     uint32_t id = pa_index_find(&codes->stack_index, codes->stacks.items, sizeof(struct pa_stack), key);
-    if (id != PA_NONE) {
-        *recent = (struct pa_recent){key, id};
-        return id;
+    if (id == PA_NONE) {
+        struct pa_stack *stack = pa_array_push(work, &codes->stacks, PA_NONE);
+        if (!stack)
+            return 0;
+        *stack = (struct pa_stack){.key = key, .outer = outer, .frame = frame, .depth = codes->stacks.items[outer].depth + 1};
+        id = codes->stacks.count - 1;
+        if (!pa_index_add(work, &codes->stack_index, codes->stacks.items, sizeof(struct pa_stack), id)) {
+            codes->stacks.count--;
+            return 0;
+        }
     }
-    struct pa_stack *stack = pa_array_push(work, &codes->stacks, PA_NONE);
-    if (!stack)
-        return 0;
-    *stack = (struct pa_stack){.key = key, .outer = outer, .frame = frame, .depth = codes->stacks.items[outer].depth + 1};
-    id = codes->stacks.count - 1;
-    if (!pa_index_add(work, &codes->stack_index, codes->stacks.items, sizeof(struct pa_stack), id)) {
-        codes->stacks.count--;
-        return 0;
-    }
+    *pa_recent_at(codes->recent_stacks, key) = (struct pa_recent){key, id};
     return id;
 }

@@ -45,6 +45,7 @@ struct pa_frame {
 struct pa_instruction {
     uint64_t key; /* first: of the index; both addresses mixed */
     uint64_t executable, address;
+    int32_t tlbc_index;
     uint32_t frame;
 };
 
@@ -66,7 +67,7 @@ struct pa_codes {
     struct pa_index instruction_index;
     PA_ARRAY(struct pa_stack) stacks;
     struct pa_index stack_index;
-    struct pa_recent recent_instructions[PA_RECENT]; /* by instruction; whose code object must be compared too */
+    struct pa_instruction recent_instructions[PA_RECENT]; /* by a few bits of the instruction's address */
     struct pa_recent recent_stacks[PA_RECENT];
 };
 
@@ -83,11 +84,21 @@ struct pa_position {
 /** The code object at @p address, kept. @return its id; PA_NONE if there is none. */
 uint32_t pa_code_at(struct pa_codes *codes, uint64_t address);
 
+/** As pa_frame_at(), for an instruction that was not met lately. */
+uint32_t pa_frame_find(struct pa_codes *codes, const struct pa_position *position);
+
 /**
  * The frame of a position. @return its id; PA_NONE if the executable is no code object. An instruction outside of the bytecode gives
  * the function with line 0.
  */
-uint32_t pa_frame_at(struct pa_codes *codes, const struct pa_position *position);
+static inline uint32_t pa_frame_at(struct pa_codes *codes, const struct pa_position *position)
+{
+    const struct pa_instruction *recent = &codes->recent_instructions[position->instruction / 2 % PA_RECENT];
+    if (recent->address == position->instruction && recent->executable == position->executable &&
+        recent->tlbc_index == position->tlbc_index)
+        return recent->frame;
+    return pa_frame_find(codes, position);
+}
 
 /** The pseudo frame of an object of type @p type that ends a chain. */
 uint32_t pa_frame_of_type(struct pa_codes *codes, uint32_t type);
@@ -95,8 +106,16 @@ uint32_t pa_frame_of_type(struct pa_codes *codes, uint32_t type);
 /** The code unit that a position stands at, counted from the start of the bytecode; -1 if it is outside. */
 int64_t pa_position_unit(struct pa_codes *codes, const struct pa_code *code, const struct pa_position *position);
 
+/** As pa_stack_push(), for a stack that was not met lately. */
+uint32_t pa_stack_find(struct pa_codes *codes, uint64_t key);
+
 /** The stack of @p frame on top of @p outer, kept once. @return its id, 0 only without memory. */
-uint32_t pa_stack_push(struct pa_codes *codes, uint32_t outer, uint32_t frame);
+static inline uint32_t pa_stack_push(struct pa_codes *codes, uint32_t outer, uint32_t frame)
+{
+    uint64_t key = (uint64_t)outer << 32 | frame;
+    const struct pa_recent *recent = pa_recent_at(codes->recent_stacks, key);
+    return recent->key == key ? recent->id : pa_stack_find(codes, key);
+}
 
 /**
  * The line of a code unit, by the line table.

@@ -217,6 +217,62 @@ static bool follow(struct pa_codes *codes, uint64_t object, struct pa_chain *cha
     }
 }
 
+/* Remember what the object at this level looks like, after it was followed to what it awaits. Free-threaded builds have one word more. */
+static void learn_shape(struct pa_codes *codes, uint64_t object, uint32_t frame, struct pa_shape *shape)
+{
+    const struct pa_layout *layout = codes->objects->layout;
+    uint32_t iframe = PA_OFFSET(layout, gen_iframe);
+    uint32_t size = iframe + PA_OFFSET(layout, frame_size);
+    const uint8_t *bytes = pa_memory_peek(codes->objects->memory, object, size);
+    shape->extent = 0;
+    if (!bytes || layout->free_threaded)
+        return;
+    uint64_t stackpointer = pa_get_u64(bytes, iframe + PA_OFFSET(layout, frame_stackpointer)) - object;
+    uint64_t slot = stackpointer - 8 * (uint64_t)layout->version->yield_from_slot;
+    if (slot > PA_MAX_OBJECT_SIZE)
+        return;
+    *shape = (struct pa_shape){
+        .type = pa_get_u64(bytes, PA_OFFSET(layout, object_type)),
+        .executable = pa_get_u64(bytes, iframe + PA_OFFSET(layout, frame_executable)),
+        .instruction = pa_get_u64(bytes, iframe + PA_OFFSET(layout, frame_instr_ptr)),
+        .stackpointer = stackpointer,
+        .extent = slot + 8 > size ? (uint32_t)slot + 8 : size,
+        .slot = (uint32_t)slot,
+        .frame = frame,
+        .state = bytes[PA_OFFSET(layout, gen_frame_state)],
+        .owner = bytes[iframe + PA_OFFSET(layout, frame_owner)],
+    };
+}
+
+/* Follow an object that looks as the last one at its level did. @return false if it does not, or is not at hand. */
+static bool follow_shape(struct pa_codes *codes, const struct pa_shape *shape, uint64_t object, uint64_t *next)
+{
+    const struct pa_layout *layout = codes->objects->layout;
+    uint32_t iframe = PA_OFFSET(layout, gen_iframe);
+    const uint8_t *bytes = shape->extent && object % 8 == 0 ? pa_memory_peek(codes->objects->memory, object, shape->extent) : NULL;
+    if (!bytes || pa_get_u64(bytes, PA_OFFSET(layout, object_type)) != shape->type ||
+        pa_get_u64(bytes, iframe + PA_OFFSET(layout, frame_executable)) != shape->executable ||
+        pa_get_u64(bytes, iframe + PA_OFFSET(layout, frame_instr_ptr)) != shape->instruction ||
+        pa_get_u64(bytes, iframe + PA_OFFSET(layout, frame_stackpointer)) - object != shape->stackpointer ||
+        bytes[PA_OFFSET(layout, gen_frame_state)] != shape->state || bytes[iframe + PA_OFFSET(layout, frame_owner)] != shape->owner)
+        return false;
+    *next = stackref_object(layout, pa_get_u64(bytes, shape->slot));
+    return *next != 0;
+}
+
+/* One level of the chain: as the last chain had it, or worked out anew. @return false at the end of the chain. */
+static bool follow_level(struct pa_codes *codes, uint32_t level, uint64_t object, struct pa_chain *chain, uint64_t *next)
+{
+    struct pa_shape *shape = level < PA_SHAPES ? &chain->shapes[level] : NULL;
+    uint32_t links = chain->links.count;
+    if (shape && follow_shape(codes, shape, object, next))
+        return add_link(codes, chain, object, shape->frame);
+    bool goes_on = follow(codes, object, chain, next);
+    if (shape && goes_on && chain->links.count == links + 1)
+        learn_shape(codes, object, chain->links.items[links].frame, shape);
+    return goes_on;
+}
+
 void pa_chain_follow(struct pa_codes *codes, uint64_t coroutine, struct pa_chain *chain)
 {
     uint64_t object = coroutine, mark = 0;
@@ -233,7 +289,7 @@ void pa_chain_follow(struct pa_codes *codes, uint64_t coroutine, struct pa_chain
         }
         if ((step & (step - 1)) == 0)
             mark = object;
-        if (!pa_work_step(codes->objects->work) || !follow(codes, object, chain, &object))
+        if (!pa_work_step(codes->objects->work) || !follow_level(codes, step, object, chain, &object))
             return;
     }
     end_unknown(chain, object, "the chain of coroutines is too long");

@@ -67,12 +67,29 @@ enum pa_chain_end {
     PA_END_UNKNOWN,   /* what is awaited could not be read: see @c why */
 };
 
+/**
+ * What a coroutine looked like at one level of the chain that was followed last, in the words of its memory. A million tasks that do the
+ * same differ in nothing but addresses: where the next chain looks the same, nothing has to be worked out again.
+ */
+struct pa_shape {
+    uint64_t type, executable, instruction; /* ob_type, f_executable with its tag, instr_ptr */
+    uint64_t stackpointer;                  /* less the object's address */
+    uint32_t extent;                        /* bytes that are looked at; 0: no shape */
+    uint32_t slot;                          /* where in them the awaited object is */
+    uint32_t frame;
+    uint8_t state, owner;
+};
+
+/** Levels of a chain that have a shape. */
+#define PA_SHAPES 16u
+
 /** The chain of a coroutine, outermost frame first. */
 struct pa_chain {
     PA_ARRAY(struct pa_link) links;
     enum pa_chain_end end;
     uint64_t end_object; /* PA_END_FUTURE: the future; PA_END_UNKNOWN: the address that was tried */
     const char *why;     /* PA_END_UNKNOWN: what was wrong */
+    struct pa_shape shapes[PA_SHAPES];
 };
 
 void pa_chain_free(struct pa_work *work, struct pa_chain *chain);

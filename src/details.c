@@ -102,7 +102,7 @@ uint32_t pa_task_of_object(struct pa_graph *graph, uint64_t object)
 {
     struct pa_links links = {0};
     uint32_t found = PA_NONE;
-    for (uint32_t i = 0; i < graph->nodes.count && found == PA_NONE && pa_work_step(graph->work); i++) {
+    for (uint32_t i = 0; object != 0 && i < graph->nodes.count && found == PA_NONE && pa_work_step(graph->work); i++) {
         pa_task_objects(graph, i, &links);
         for (uint32_t k = 0; k < links.count; k++) {
             if (links.items[k] == object)

@@ -10,8 +10,6 @@ void pa_graph_init(struct pa_graph *graph, struct pa_codes *codes, uint64_t runt
         .objects = codes->objects,
         .codes = codes,
         .runtime = runtime,
-        .recent_awaiter = {UINT64_MAX, PA_NONE},
-        .recent_loop = {UINT64_MAX, PA_NONE},
     };
 }
 

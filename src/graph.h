@@ -34,6 +34,7 @@ struct pa_thread_frame {
     uint64_t object; /* first: of the index; the generator or coroutine that owns the frame, or the frame's own address */
     uint32_t frame;
     bool is_gen;
+    bool claimed; /* it is the outermost frame of a task */
 };
 
 struct pa_loop {
@@ -106,7 +107,7 @@ struct pa_graph {
     struct pa_index loop_index;
     PA_ARRAY(struct pa_node) nodes; /* tasks in the order of their lists, then what was reached from them */
     struct pa_index node_index;
-    struct pa_recent recent_awaiter, recent_loop; /* the children of one task group have the same */
+    struct pa_recent recent_awaiter, recent_loop; /* key 0: none; the children of one task group have the same */
     uint32_t task_count;                          /* nodes that are tasks */
     PA_ARRAY(uint32_t) edges;                     /* nodes that wait */
     PA_ARRAY(struct pa_executing) executing;

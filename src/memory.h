@@ -57,14 +57,6 @@ static inline const uint8_t *pa_memory_view(struct pa_memory *memory, uint64_t a
     return bytes ? bytes : pa_memory_view_slow(memory, address, length, scratch);
 }
 
-/** Start to bring @p length bytes into the processor's cache, if they are at hand. */
-static inline void pa_memory_prefetch(const struct pa_memory *memory, uint64_t address, size_t length)
-{
-    const uint8_t *bytes = pa_memory_peek(memory, address, length);
-    for (size_t offset = 0; bytes && offset < length; offset += 64)
-        __builtin_prefetch(bytes + offset);
-}
-
 /** Copy @p length bytes. @return false if any of them cannot be read; then @p buffer is undefined. */
 static inline bool pa_memory_read(struct pa_memory *memory, uint64_t address, size_t length, void *buffer)
 {

@@ -138,13 +138,20 @@ static void find_executing(struct pa_graph *graph, uint32_t id, uint64_t corouti
 {
     uint32_t frame =
         pa_index_find(&graph->thread_frame_index, graph->thread_frames.items, sizeof(struct pa_thread_frame), coroutine);
-    for (uint32_t i = 0; frame != PA_NONE && i < graph->threads.count; i++) {
+    if (frame == PA_NONE)
+        return;
+    if (graph->thread_frames.items[frame].claimed) {
+        pa_graph_problem(graph, "coroutine", coroutine, "belongs to another task too", id);
+        return;
+    }
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
         const struct pa_thread *thread = &graph->threads.items[i];
         if (frame < thread->first_frame || frame - thread->first_frame >= thread->frame_count)
             continue;
         struct pa_executing *executing = pa_array_push(graph->work, &graph->executing, PA_NONE);
         if (executing)
             *executing = (struct pa_executing){.node = id, .thread = i, .last = frame};
+        graph->thread_frames.items[frame].claimed = true;
         return;
     }
 }
@@ -252,10 +259,13 @@ static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint
                 pa_graph_problem(graph, "task list", list_node, "has a pointer that is none; tasks may be missing", PA_NONE);
             return false;
         }
+        uint64_t next;
+        if (!pa_memory_u64(graph->memory, list_node + link, &next))
+            next = 0;
+        pa_index_prefetch(&graph->node_index, next - PA_OFFSET(graph->layout, task_node));
         if (!add_listed(graph, list, list_node, report))
             return false;
-        if (!pa_memory_u64(graph->memory, list_node + link, &list_node))
-            list_node = 0;
+        list_node = next;
     }
     return true;
 }
@@ -287,44 +297,11 @@ static void read_lists(struct pa_graph *graph)
     }
 }
 
-/*
- * Look ahead while nodes are read: a million tasks are far bigger than the processor's cache, and each would wait for memory once for
- * every object of its chain. The further ahead a task is, the less of it is fetched: the task, its coroutine, what that awaits. Nothing
- * here is believed: what is not at hand, or is nonsense, is not fetched.
- */
-enum { AHEAD_TASK = 12, AHEAD_COROUTINE = 8, AHEAD_AWAITED = 4 };
-
-static void look_ahead(struct pa_graph *graph, uint32_t id)
-{
-    const struct pa_layout *layout = graph->layout;
-    const struct pa_memory *memory = graph->memory;
-    const struct pa_node *nodes = graph->nodes.items;
-    uint32_t gen_size = PA_OFFSET(layout, gen_iframe) + PA_OFFSET(layout, frame_size);
-    if (graph->nodes.count - id <= AHEAD_TASK)
-        return;
-    pa_memory_prefetch(memory, nodes[id + AHEAD_TASK].address, PA_OFFSET(layout, task_size));
-    const uint8_t *coroutine = pa_memory_peek(memory, nodes[id + AHEAD_COROUTINE].address + PA_OFFSET(layout, task_coro), 8);
-    if (coroutine)
-        pa_memory_prefetch(memory, pa_get_u64(coroutine, 0), gen_size);
-
-    const uint8_t *task = pa_memory_peek(memory, nodes[id + AHEAD_AWAITED].address, PA_OFFSET(layout, task_size));
-    if (!task)
-        return;
-    pa_memory_prefetch(memory, pa_get_u64(task, PA_OFFSET(layout, task_fut_waiter)), PA_OFFSET(layout, task_awaited_by));
-    coroutine = pa_memory_peek(memory, pa_get_u64(task, PA_OFFSET(layout, task_coro)), gen_size);
-    uint64_t top = coroutine ? pa_get_u64(coroutine, PA_OFFSET(layout, gen_iframe) + PA_OFFSET(layout, frame_stackpointer)) : 0;
-    const uint8_t *awaited = pa_memory_peek(memory, top - 8 * (uint64_t)layout->version->yield_from_slot, 8);
-    if (awaited)
-        pa_memory_prefetch(memory, pa_get_u64(awaited, 0) & ~7ull, gen_size);
-}
-
 /* Read all nodes from @p first on. Awaiters and awaited tasks that are in no list turn up as new ones meanwhile. */
 static void read_nodes(struct pa_graph *graph, uint32_t first)
 {
-    for (uint32_t id = first; id < graph->nodes.count && pa_work_step(graph->work); id++) {
-        look_ahead(graph, id);
+    for (uint32_t id = first; id < graph->nodes.count && pa_work_step(graph->work); id++)
         read_node(graph, id, pa_kind_of(graph->objects, graph->nodes.items[id].address));
-    }
 }
 
 /* An awaiter that has ended waits no more: its entry is stale. Edges stay sorted. */

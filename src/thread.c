@@ -39,7 +39,8 @@ static void read_frames(struct pa_graph *graph, struct pa_thread *thread, uint64
                 break;
             }
             bool is_gen = iframe.owner == graph->layout->version->owner_generator;
-            *slot = (struct pa_thread_frame){is_gen ? address - PA_OFFSET(graph->layout, gen_iframe) : address, frame, is_gen};
+            *slot =
+                (struct pa_thread_frame){is_gen ? address - PA_OFFSET(graph->layout, gen_iframe) : address, frame, is_gen, false};
             uint32_t id = graph->thread_frames.count - 1;
             if (is_gen &&
                 pa_index_find(&graph->thread_frame_index, graph->thread_frames.items, sizeof(*slot), slot->object) == PA_NONE)

@@ -8,7 +8,8 @@
 
 #include "limits.h"
 
-/* --compat repeats what asyncio repeats, which grows with the number of paths; from here on it only refers. */
+/* --compat repeats what asyncio repeats, which grows with the number of paths; after this many nodes more than there are tasks it
+   only refers. */
 #define MAX_COMPAT_NODES 10000u
 
 /* A group that is being printed: its awaiters that are still to come stand in awaiters[next, end). */
@@ -278,7 +279,7 @@ static bool only_refer(struct tree *tree, uint32_t group)
 {
     if (!tree->compat)
         return tree->printed[group] & PRINTED;
-    return tree->printed[group] & ON_PATH || tree->compat_nodes > MAX_COMPAT_NODES;
+    return tree->printed[group] & ON_PATH || tree->compat_nodes > MAX_COMPAT_NODES + tree->printer->view->nodes;
 }
 
 /* Print one group without its awaiters, and open a level for these. */
@@ -321,7 +322,6 @@ static void enter(struct tree *tree, uint32_t level, uint32_t id, uint32_t await
 static void print_tree(struct tree *tree, uint32_t group)
 {
     struct pa_work *work = tree->printer->graph->work;
-    tree->compat_nodes = 0;
     enter(tree, 0, group, tree->printer->view->groups.items[group].count);
     while (tree->levels.count > 0 && pa_work_step(work)) {
         struct level *level = &tree->levels.items[tree->levels.count - 1];

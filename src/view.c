@@ -283,9 +283,13 @@ static uint32_t group_of(struct pa_view *view, const struct pa_node *node, bool 
     struct pa_work *work = view->graph->work;
     bool alone = !grouped || !(node->flags & PA_NODE_TASK) || node->flags & PA_NODE_IN_CYCLE;
     uint64_t key = alone ? 0 : group_key(node, selected);
+    if (!alone && view->recent_group.key == key)
+        return view->recent_group.id;
     uint32_t id = alone ? PA_NONE : pa_index_find(&view->group_index, view->groups.items, sizeof(struct pa_group), key);
-    if (id != PA_NONE)
+    if (id != PA_NONE) {
+        view->recent_group = (struct pa_recent){key, id};
         return id;
+    }
     struct pa_group *group = pa_array_push(work, &view->groups, PA_NONE);
     if (!group)
         return PA_NONE;

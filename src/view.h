@@ -36,12 +36,13 @@ struct pa_view {
     PA_ARRAY(uint32_t) selected; /* nodes */
     PA_ARRAY(struct pa_group) groups;
     struct pa_index group_index;
-    uint32_t *group_of;       /* by node; PA_NONE: an ended one that is not selected */
-    uint32_t *members;        /* nodes, by group */
-    uint32_t nodes;           /* length of both */
-    uint8_t *seen;            /* scratch of pa_view_awaiters(), by node */
-    uint32_t *slot_of;        /* likewise, by group */
-    PA_ARRAY(uint32_t) order; /* groups to be printed at the top level, in this order */
+    struct pa_recent recent_group; /* key 0: none */
+    uint32_t *group_of;            /* by node; PA_NONE: an ended one that is not selected */
+    uint32_t *members;             /* nodes, by group */
+    uint32_t nodes;                /* length of both */
+    uint8_t *seen;                 /* scratch of pa_view_awaiters(), by node */
+    uint32_t *slot_of;             /* likewise, by group */
+    PA_ARRAY(uint32_t) order;      /* groups to be printed at the top level, in this order */
 };
 
 /**

@@ -23,13 +23,11 @@ enum pa_status pa_fail(char *error, size_t capacity, const char *format, ...)
     return PA_FAILED;
 }
 
-bool pa_work_step(struct pa_work *work)
+bool pa_work_poll(struct pa_work *work)
 {
+    work->steps = PA_POLL_STEPS;
     if (work->fatal != PA_OK)
         return false;
-    if (--work->steps > 0)
-        return true;
-    work->steps = PA_POLL_STEPS;
 
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

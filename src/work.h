@@ -31,8 +31,14 @@ void pa_work_init(struct pa_work *work, const struct pa_target *target);
 /** Write one line that says why a request failed. @return PA_FAILED. */
 __attribute__((format(printf, 3, 4))) enum pa_status pa_fail(char *error, size_t capacity, const char *format, ...);
 
+/** Used by pa_work_step(): look at the clock. */
+bool pa_work_poll(struct pa_work *work);
+
 /** Count one step of work and call the front's poll() when it is due. @return false when the work must end. */
-bool pa_work_step(struct pa_work *work);
+static inline bool pa_work_step(struct pa_work *work)
+{
+    return (--work->steps > 0 && work->fatal == PA_OK) || pa_work_poll(work);
+}
 
 /**
  * Allocate, grow, shrink or (@p new_size 0) free. New bytes are not cleared.
