@@ -1,6 +1,7 @@
 /* Images and their target. See image.h. */
 #include "image.h"
 
+#include "../fuzz/image.h"
 #include "wellformed.h"
 
 #include <unistd.h>
@@ -268,6 +269,33 @@ void image_make_core(struct image *image)
 void image_truncate_core(struct image *image, uint64_t size)
 {
     ck_assert_int_eq(truncate(image->path, (off_t)size), 0);
+}
+
+static void save_names(FILE *file, const struct image_name *names, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct seed_name name = {.address = names[i].value};
+        snprintf(name.name, sizeof(name.name), "%s", names[i].name);
+        fwrite(&name, sizeof(name), 1, file);
+    }
+}
+
+void image_save(struct image *image, const char *path)
+{
+    const uint64_t counts[] = {image->run_count, (uint64_t)image->section_count + image->symbol_count};
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    fwrite(SEED_MAGIC, 8, 1, file);
+    fwrite(counts, sizeof(counts), 1, file);
+    for (uint32_t i = 0; i < image->run_count; i++) {
+        struct seed_run run = {image->runs[i].address, image->runs[i].size, image->runs[i].flags};
+        fwrite(&run, sizeof(run), 1, file);
+    }
+    save_names(file, image->sections, image->section_count);
+    save_names(file, image->symbols, image->symbol_count);
+    for (uint32_t i = 0; i < image->run_count; i++)
+        fwrite(image->runs[i].bytes, image->runs[i].size, 1, file);
+    ck_assert_int_eq(fclose(file), 0);
 }
 
 void image_reset(struct image *image)

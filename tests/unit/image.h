@@ -74,6 +74,9 @@ void image_make_core(struct image *image);
 /** Cut the core file to @p size bytes, before the library maps it. */
 void image_truncate_core(struct image *image, uint64_t size);
 
+/** Write it to a file, as a seed of the fuzzer. */
+void image_save(struct image *image, const char *path);
+
 /** Forget what was written and counted. */
 void image_reset(struct image *image);
 

@@ -1,0 +1,175 @@
+"""A process with a little of everything that the library reads; it ends in a core. Prints the addresses of static types."""
+
+import asyncio
+import ctypes
+import os
+import threading
+import types
+
+
+async def sleeper():
+    await asyncio.sleep(1000)
+
+
+async def numbers():
+    while True:
+        await asyncio.sleep(1000)
+        yield 1
+
+
+@types.coroutine
+def generator_based():
+    yield from sleeper().__await__()
+
+
+class Awaitable:
+    def __await__(self):
+        return sleeper().__await__()
+
+
+class Opaque:
+    def __await__(self):
+        return iter([None] * 1000)
+
+
+async def over_async_generator():
+    async for _ in numbers():
+        pass
+
+
+async def over_anext():
+    await anext(numbers(), None)
+
+
+async def over_aclose():
+    async def closing():
+        try:
+            yield 1
+        finally:
+            await asyncio.sleep(1000)
+
+    iterator = closing()
+    await anext(iterator)
+    await iterator.aclose()
+
+
+async def over_generator():
+    await generator_based()
+
+
+async def over_awaitable():
+    await Awaitable()
+
+
+async def over_opaque():
+    await Opaque()
+
+
+async def awaits(other):
+    await other
+
+
+async def in_group(children):
+    async with asyncio.TaskGroup() as group:
+        for _ in range(children):
+            group.create_task(sleeper())
+
+
+async def in_gather():
+    await asyncio.gather(sleeper(), sleeper(), asyncio.shield(sleeper()))
+
+
+async def in_wait(shared):
+    await asyncio.wait([shared])
+
+
+async def eager_child():
+    os.abort()
+
+
+async def eager_parent():
+    asyncio.eager_task_factory(asyncio.get_running_loop(), eager_child(), name="eager")
+
+
+def other_thread(ready):
+    async def main():
+        asyncio.create_task(sleeper(), name="in thread")
+        ready.set()
+        await asyncio.sleep(1000)
+
+    asyncio.run(main())
+
+
+def cycle():
+    """Two tasks that wait for each other."""
+    first = asyncio.create_task(awaits(asyncio.sleep(0)), name="first")
+    second = asyncio.create_task(awaits(first), name="second")
+    asyncio.future_add_to_awaited_by(second, first)
+    return first, second
+
+
+def exited_thread():
+    """A thread that ends with a task left over."""
+
+    async def leave():
+        loop.stop()
+        await asyncio.sleep(1000)
+
+    loop = asyncio.new_event_loop()
+    loop.create_task(leave(), name="remnant")
+    loop.run_forever()
+    kept.append(loop)
+
+
+def print_addresses():
+    async def generator():
+        yield
+
+    iterator, coroutine = generator(), sleeper()
+    found = {
+        "PyCoro_Type": types.CoroutineType,
+        "PyGen_Type": types.GeneratorType,
+        "PyAsyncGen_Type": types.AsyncGeneratorType,
+        "_PyAsyncGenASend_Type": type(iterator.asend(None)),
+        "_PyAsyncGenAThrow_Type": type(iterator.aclose()),
+        "_PyCoroWrapper_Type": type(coroutine.__await__()),
+        "_PyAnextAwaitable_Type": type(anext(generator(), None)),
+        "PyCode_Type": types.CodeType,
+        "PyUnicode_Type": str,
+        "PyLong_Type": int,
+        "PyBool_Type": bool,
+        "PySet_Type": set,
+        "PyDict_Type": dict,
+        "PyModule_Type": types.ModuleType,
+        "_PyNone_Type": type(None),
+    }
+    for name, type_ in found.items():
+        print(name, hex(id(type_)))
+    print("_PyRuntime", hex(ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime"))), flush=True)
+
+
+async def main():
+    names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc"]
+    coroutines = [over_async_generator, over_anext, over_aclose, over_generator, over_awaitable, over_opaque]
+    shared = asyncio.create_task(sleeper(), name="shared")
+    kept.extend(asyncio.create_task(coroutine(), name=name) for coroutine, name in zip(coroutines, names))
+    waiters = [asyncio.create_task(awaits(shared)) for _ in range(5)]
+    kept.extend([shared, waiters, asyncio.create_task(in_group(3)), asyncio.create_task(in_gather()), asyncio.create_task(in_wait(shared))])
+    await asyncio.sleep(0.05)
+    waiters[1].cancel()
+    waiters[3].cancel()
+    await asyncio.sleep(0.05)
+    kept.append(cycle())
+    kept.append(asyncio.create_task(sleeper(), name="created"))
+    await eager_parent()
+
+
+kept = []
+print_addresses()
+started = threading.Event()
+threading.Thread(target=other_thread, args=(started,), daemon=True, name="loop").start()
+started.wait()
+exited = threading.Thread(target=exited_thread)
+exited.start()
+exited.join()
+asyncio.run(main())
