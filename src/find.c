@@ -50,11 +50,17 @@ static bool add_candidate(struct candidates *candidates, uint64_t address)
 /* A place that a section or a symbol names: the debugger may have loaded another file than the one that ran. */
 static void try_named(struct candidates *candidates, uint64_t address)
 {
-    if (candidates->layout ? pa_layout_is_asyncio_table(candidates->layout, candidates->memory, address)
-                           : has_cookie(candidates->memory, address))
+    struct pa_memory *memory = candidates->memory;
+    /* Both tables are writable data, which a core always has. What comes from a file instead is a file of another program, and then
+       nothing that only files have can be believed. */
+    if (memory->map && !pa_memory_in_core(memory, address)) {
+        candidates->rejected = memory->core_only = true;
+        return;
+    }
+    if (candidates->layout ? pa_layout_is_asyncio_table(candidates->layout, memory, address) : has_cookie(memory, address))
         add_candidate(candidates, address);
     else
-        candidates->rejected = true;
+        candidates->rejected = memory->core_only = true;
 }
 
 static void try_sections(struct candidates *candidates, const char *name)
@@ -119,6 +125,7 @@ static enum pa_status fail_old(struct pa_memory *memory, char *error, size_t cap
     uint64_t address;
     uint32_t hexversion;
     char text[32] = "older than 3.13";
+    memory->core_only = false; /* the version is read-only data */
     if (memory->work->target->symbol("Py_Version", &address) == PA_OK && pa_memory_u32(memory, address, &hexversion) &&
         hexversion >> 24 == 3)
         pa_version_text(hexversion, text);

@@ -108,6 +108,7 @@ struct pa_graph {
     PA_ARRAY(struct pa_node) nodes; /* tasks in the order of their lists, then what was reached from them */
     struct pa_index node_index;
     struct pa_recent recent_awaiter, recent_loop; /* key 0: none; the children of one task group have the same */
+    uint32_t live_count;                          /* of these, pending ones */
     uint32_t task_count;                          /* nodes that are tasks */
     PA_ARRAY(uint32_t) edges;                     /* nodes that wait */
     PA_ARRAY(struct pa_executing) executing;

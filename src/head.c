@@ -81,13 +81,12 @@ static void print_totals(struct pa_printer *printer)
 {
     struct pa_graph *graph = printer->graph;
     struct pa_output *out = printer->out;
-    uint32_t activities[PA_ENDED + 1] = {0}, pending = 0;
+    uint32_t activities[PA_ENDED + 1] = {0}, pending = graph->live_count;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const struct pa_node *node = &graph->nodes.items[i];
         if (!(node->flags & PA_NODE_TASK))
             continue;
         activities[node->activity]++;
-        pending += node->state == PA_PENDING;
     }
     if (pending == 0)
         pa_out(out, PA_STYLE_PLAIN, "No task is alive");
@@ -170,7 +169,7 @@ void pa_print_end(struct pa_printer *printer)
         if (compat)
             return;
         pa_out(out, PA_STYLE_METADATA, "Complete: ");
-        pa_out_counted(out, graph->task_count, "task", "tasks");
+        pa_out_counted(out, graph->live_count, "task", "tasks");
         pa_out(out, PA_STYLE_PLAIN, " in ");
         pa_out_counted(out, graph->threads.count, "thread", "threads");
         if (graph->interpreters.count > 1) {

@@ -16,6 +16,7 @@ enum page_state { PAGE_UNTRIED = 0, PAGE_READ, PAGE_MISSING };
 /* One block of target memory. Pages are tried one by one only where the whole block could not be read. */
 struct pa_block {
     uint64_t address;
+    bool whole;                     /* all pages are PAGE_READ */
     uint8_t pages[PAGES_PER_BLOCK]; /* enum page_state */
     uint8_t bytes[PA_CACHE_BLOCK];
 };
@@ -133,6 +134,17 @@ static const struct pa_range *find_range(const struct pa_memory *memory, uint64_
     return NULL;
 }
 
+bool pa_memory_in_core(const struct pa_memory *memory, uint64_t address)
+{
+    const struct pa_range *range = find_range(memory, address);
+    return range && range->flags & PA_RANGE_IN_CORE;
+}
+
+static struct pa_block **block_slot(const struct pa_memory *memory, uint64_t address)
+{
+    return &memory->blocks[address / PA_CACHE_BLOCK % PA_CACHE_BLOCKS];
+}
+
 static struct pa_block *block_at(struct pa_memory *memory, uint64_t address)
 {
     struct pa_work *work = memory->work;
@@ -142,7 +154,7 @@ static struct pa_block *block_at(struct pa_memory *memory, uint64_t address)
             return NULL;
         memset(memory->blocks, 0, PA_CACHE_BLOCKS * sizeof(struct pa_block *));
     }
-    struct pa_block **slot = &memory->blocks[pa_mix(address / PA_CACHE_BLOCK) % PA_CACHE_BLOCKS];
+    struct pa_block **slot = block_slot(memory, address);
     if (!*slot) {
         *slot = pa_work_resize(work, NULL, 0, sizeof(struct pa_block));
         if (!*slot)
@@ -158,6 +170,7 @@ static struct pa_block *block_at(struct pa_memory *memory, uint64_t address)
             return NULL;
         }
         block->address = address;
+        block->whole = status == PA_OK;
         memset(block->pages, status == PA_OK ? PAGE_READ : PAGE_UNTRIED, sizeof(block->pages));
     }
     return block;
@@ -221,6 +234,15 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
     uint8_t *out = scratch;
     uint64_t next = address;
     size_t left = length;
+    /* Nearly all of a live target: one block that was read whole. */
+    uint64_t offset = address % PA_CACHE_BLOCK;
+    if (!memory->map && memory->blocks && length <= PA_CACHE_BLOCK - offset) {
+        const struct pa_block *block = *block_slot(memory, address);
+        if (block && block->address == address - offset && block->whole) {
+            memcpy(scratch, block->bytes + offset, length);
+            return scratch;
+        }
+    }
     /* Neighbouring runs of a core may carry one object; so may a run and memory that only the debugger can read. */
     while (left > 0) {
         const struct pa_range *range = find_range(memory, next);
@@ -239,7 +261,7 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
             uint64_t to_page_end = PA_CACHE_PAGE - next % PA_CACHE_PAGE;
             if (part > to_page_end)
                 part = to_page_end;
-            if (!read_cached(memory, next, part, out))
+            if (memory->core_only || !read_cached(memory, next, part, out))
                 return NULL;
         }
         next += part;

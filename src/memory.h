@@ -27,6 +27,7 @@ struct pa_memory {
         uint64_t start, size;
         const uint8_t *bytes;
     } recent[PA_RECENT_RUNS];
+    bool core_only;           /* what the core lacks is missing: the debugger has the files of another program */
     struct pa_block **blocks; /* PA_CACHE_BLOCKS of them, by a hash of the address; NULL until the first read */
 };
 
@@ -98,6 +99,9 @@ static inline uint32_t pa_get_u32(const uint8_t *bytes, uint32_t offset)
     memcpy(&value, bytes + offset, sizeof(value));
     return value;
 }
+
+/** Whether the mapped core itself has the byte at @p address. */
+bool pa_memory_in_core(const struct pa_memory *memory, uint64_t address);
 
 /** Called by pa_memory_scan() for each 8-aligned word that equals the wanted one. @return false to end the scan. */
 typedef bool pa_scan_hit(void *context, uint64_t address);

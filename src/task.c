@@ -368,11 +368,14 @@ static void mark_running(struct pa_graph *graph)
     }
 }
 
-static void count_loops(struct pa_graph *graph)
+static void count_tasks(struct pa_graph *graph)
 {
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const struct pa_node *node = &graph->nodes.items[i];
-        if (!(node->flags & PA_NODE_TASK) || node->loop == PA_NO_LOOP || node->state != PA_PENDING)
+        if (!(node->flags & PA_NODE_TASK) || node->state != PA_PENDING)
+            continue;
+        graph->live_count++;
+        if (node->loop == PA_NO_LOOP)
             continue;
         graph->loops.items[node->loop].tasks++;
         graph->loops.items[node->loop].waiting += node->activity == PA_WAITING;
@@ -398,5 +401,5 @@ void pa_read_tasks(struct pa_graph *graph)
     drop_stale_edges(graph, 0);
     cut_executing_stacks(graph);
     mark_running(graph);
-    count_loops(graph);
+    count_tasks(graph);
 }

@@ -406,7 +406,7 @@ static enum pa_status select_tasks(struct pa_view *view, char *error, size_t cap
         pa_work_resize(graph->work, filter.stack_matches, filter.stacks, 0);
     if (status != PA_OK || graph->work->fatal != PA_OK)
         return graph->work->fatal != PA_OK ? graph->work->fatal : status;
-    view->total = graph->task_count;
+    view->total = view->request->state || view->request->operand_count > 0 ? graph->task_count : graph->live_count;
     bool filtered = view->request->state || view->request->in || view->request->thread < PA_THREAD_ALL;
     if (view->selected.count == 0 && filtered)
         return pa_fail(error, capacity, "none of %u tasks matches these options", graph->task_count);

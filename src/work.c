@@ -90,21 +90,22 @@ uint32_t pa_index_find(const struct pa_index *index, const void *items, size_t i
     if (index->capacity == 0)
         return PA_NONE;
     uint32_t mask = index->capacity - 1;
-    for (uint32_t slot = pa_index_slot(index, key); index->slots[slot] != 0; slot = (slot + 1) & mask) {
-        uint32_t id = index->slots[slot] - 1;
-        if (key_of(items, item_size, id) == key)
+    uint32_t hash = pa_hash(key);
+    for (uint32_t slot = hash & mask; index->slots[slot].id != 0; slot = (slot + 1) & mask) {
+        uint32_t id = index->slots[slot].id - 1;
+        if (index->slots[slot].hash == hash && key_of(items, item_size, id) == key)
             return id;
     }
     return PA_NONE;
 }
 
-static void index_insert(struct pa_index *index, uint64_t key, uint32_t id)
+static void index_insert(struct pa_index *index, struct pa_slot entry)
 {
     uint32_t mask = index->capacity - 1;
-    uint32_t slot = pa_index_slot(index, key);
-    while (index->slots[slot] != 0)
+    uint32_t slot = entry.hash & mask;
+    while (index->slots[slot].id != 0)
         slot = (slot + 1) & mask;
-    index->slots[slot] = id + 1;
+    index->slots[slot] = entry;
 }
 
 bool pa_index_add(struct pa_work *work, struct pa_index *index, const void *items, size_t item_size, uint32_t id)
@@ -112,26 +113,26 @@ bool pa_index_add(struct pa_work *work, struct pa_index *index, const void *item
     /* Full at three quarters. */
     if (index->count >= index->capacity - index->capacity / 4) {
         struct pa_index bigger = {.capacity = index->capacity ? index->capacity * 2 : 64, .count = index->count};
-        size_t size = (size_t)bigger.capacity * sizeof(uint32_t);
+        size_t size = (size_t)bigger.capacity * sizeof(struct pa_slot);
         bigger.slots = bigger.capacity ? pa_work_resize(work, NULL, 0, size) : NULL;
         if (!bigger.slots)
             return false;
         memset(bigger.slots, 0, size);
         for (uint32_t slot = 0; slot < index->capacity; slot++) {
-            if (index->slots[slot] != 0)
-                index_insert(&bigger, key_of(items, item_size, index->slots[slot] - 1), index->slots[slot] - 1);
+            if (index->slots[slot].id != 0)
+                index_insert(&bigger, index->slots[slot]);
         }
         pa_index_free(work, index);
         *index = bigger;
     }
-    index_insert(index, key_of(items, item_size, id), id);
+    index_insert(index, (struct pa_slot){pa_hash(key_of(items, item_size, id)), id + 1});
     index->count++;
     return true;
 }
 
 void pa_index_free(struct pa_work *work, struct pa_index *index)
 {
-    pa_work_resize(work, index->slots, (size_t)index->capacity * sizeof(uint32_t), 0);
+    pa_work_resize(work, index->slots, (size_t)index->capacity * sizeof(struct pa_slot), 0);
     *index = (struct pa_index){0};
 }
 

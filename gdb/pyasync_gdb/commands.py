@@ -3,7 +3,7 @@
 import os
 import traceback
 from contextlib import contextmanager
-from typing import Iterator, List, Optional, Union
+from typing import Iterator, List, Optional
 
 import gdb
 
@@ -52,21 +52,21 @@ class _Command(gdb.Command):
             else:
                 self._sessions.run(self.command, arguments)
 
-    def complete(self, text: str, word: Optional[str]) -> Union[List[str], int]:
+    def complete(self, text: str, word: Optional[str]) -> List[str]:
         try:
             return self._complete(text, word)
         except (Exception, KeyboardInterrupt):
             return []  # completion never complains
 
-    def _complete(self, text: str, word: Optional[str]) -> Union[List[str], int]:
+    def _complete(self, text: str, word: Optional[str]) -> List[str]:
+        if word is None:
+            return []  # GDB only asks how to break the text into words
         before, _, token = text.rpartition(" ")
         words = gdb.string_to_argv(before) if before.strip() else []
         option = _option_before(self.command, words)
         if option is not None and option.value == "FILE":
-            return int(gdb.COMPLETE_FILENAME)
-        if word is None:
-            return []  # GDB only asks how to break the text into words
-        if option is not None:
+            candidates = _file_names(token)
+        elif option is not None:
             candidates = list(option.choices)
         elif token.startswith("-") and "--" not in words:
             candidates = [option.name for option in options_of(self.command)]
@@ -86,6 +86,20 @@ def _option_before(command: int, words: List[str]) -> Optional[Option]:
             if option.value and option.name == words[-1]:
                 return option
     return None
+
+
+def _file_names(begin: str) -> List[str]:
+    """The files that begin so. Not gdb.COMPLETE_FILENAME: before GDB 16 that takes the options before for a part of the name."""
+    folder, _, name = begin.rpartition("/")
+    place = os.path.expanduser(folder + "/") if folder or begin.startswith("/") else "."
+    found = []
+    for entry in os.scandir(place):
+        if entry.name.startswith(name) and (name or not entry.name.startswith(".")):
+            found.append(begin[: len(begin) - len(name)] + entry.name + ("/" if entry.is_dir() else ""))
+    if len(found) == 1 and found[0].endswith("/"):
+        # GDB would end the word with a blank: show what is in the folder instead.
+        return _file_names(found[0]) or found
+    return found
 
 
 class AsyncBacktrace(_Command):

@@ -92,7 +92,9 @@ class Target:
             memory = self._inferior.read_memory(address, length)
         except gdb.error:  # gdb.MemoryError, mostly
             return library.UNREADABLE
-        ctypes.memmove(buffer, memory.tobytes(), length)
+        # Copied from GDB's buffer itself where it is writable: a bytes object in between takes as long as the read.
+        data = memory.tobytes() if memory.readonly else (ctypes.c_char * length).from_buffer(memory)
+        ctypes.memmove(buffer, data, length)
         return library.OK
 
     def _sections(self, name: bytes, addresses: Any, capacity: int) -> int:
