@@ -33,6 +33,8 @@ PLACE = ROOT / os.environ.get("PYASYNC_PLACE", "pyasync")
 
 BUILDS = ("python3.14", "python3.15", "python3.14d", "python3.15d")
 GDBS = ("host-gdb", "root-gdb")
+# Every build once and both GDBs: (gdb, build). For what hardly depends on them.
+PAIRS = (("host-gdb", "python3.14"), ("root-gdb", "python3.15"), ("root-gdb", "python3.14d"), ("host-gdb", "python3.15d"))
 SCENARIOS = tuple(sorted(path.stem for path in (HERE / "scenarios").glob("*.py") if path.stem != "oracle"))
 
 # What GDB is asked about every core and process; FILE is the path that --output writes.

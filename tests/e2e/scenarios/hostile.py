@@ -1,6 +1,6 @@
 """
 Names made to deceive: a terminal escape sequence, newlines with a forged task, bidirectional controls, quotes, tabs and
-NUL in qualname, task name and file name.
+NUL in qualname, task name, file name and class name.
 """
 
 import asyncio
@@ -19,8 +19,30 @@ HOSTILE = {
 }
 
 
-async def sleeps():
-    await asyncio.sleep(1000)
+class Loop(asyncio.SelectorEventLoop):
+    pass
+
+
+class Awaitable:
+    """Its own iterator."""
+
+    def __await__(self):
+        self.iterator = iter(asyncio.get_running_loop().create_future())
+        return self
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.iterator)
+
+
+Loop.__name__ = "\x1b[31mloop"
+Awaitable.__name__ = "\u202e* Task(name='\n')"
+
+
+async def awaits():
+    await Awaitable()
 
 
 async def main():
@@ -33,7 +55,8 @@ async def main():
             # A file name cannot hold a lone surrogate or NUL on any system, but a code object's can.
             function.__code__ = function.__code__.replace(co_qualname=f"q {text}", co_filename=f"/f {text}")
             group.create_task(function(), name=f"n {text}")
+        group.create_task(awaits(), name="class name")
         group.create_task(oracle.stop_after_this())
 
 
-asyncio.run(main())
+asyncio.run(main(), loop_factory=Loop)
