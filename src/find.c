@@ -47,20 +47,19 @@ static bool add_candidate(struct candidates *candidates, uint64_t address)
     return candidates->count < MAX_CANDIDATES;
 }
 
-/* A place that a section or a symbol names: the debugger may have loaded another file than the one that ran. */
+/*
+ * A place that a section or a symbol names. The debugger may have loaded another file than the one that ran. Both tables are writable data,
+ * which a core always has: what is not in it comes from a file, and proves nothing.
+ */
 static void try_named(struct candidates *candidates, uint64_t address)
 {
     struct pa_memory *memory = candidates->memory;
-    /* Both tables are writable data, which a core always has. What comes from a file instead is a file of another program, and then
-       nothing that only files have can be believed. */
-    if (memory->map && !pa_memory_in_core(memory, address)) {
-        candidates->rejected = memory->core_only = true;
-        return;
-    }
-    if (candidates->layout ? pa_layout_is_asyncio_table(candidates->layout, memory, address) : has_cookie(memory, address))
+    bool there = !memory->map || pa_memory_in_core(memory, address);
+    if (there &&
+        (candidates->layout ? pa_layout_is_asyncio_table(candidates->layout, memory, address) : has_cookie(memory, address)))
         add_candidate(candidates, address);
     else
-        candidates->rejected = memory->core_only = true;
+        candidates->rejected = true;
 }
 
 static void try_sections(struct candidates *candidates, const char *name)
@@ -110,6 +109,9 @@ static bool asyncio_hit(void *context, uint64_t address)
 static void search(struct candidates *candidates, uint64_t word, pa_scan_hit *hit, bool exhaustive, struct pa_found *found)
 {
     struct pa_memory *memory = candidates->memory;
+    /* The debugger has the files of another program: what only files have, such as the names of types, is not to be believed. */
+    if (candidates->rejected && memory->map)
+        memory->core_only = true;
     bool core = memory->work->target->flags & PA_TARGET_CORE;
     found->searched += pa_memory_scan(memory, PA_RANGE_FILE_BACKED | PA_RANGE_WRITABLE, word, hit, candidates);
     if (candidates->count == 0 && (core || exhaustive))
