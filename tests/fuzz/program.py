@@ -152,9 +152,10 @@ async def main():
     names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc"]
     coroutines = [over_async_generator, over_anext, over_aclose, over_generator, over_awaitable, over_opaque]
     shared = asyncio.create_task(sleeper(), name="shared")
-    kept.extend(asyncio.create_task(coroutine(), name=name) for coroutine, name in zip(coroutines, names))
+    kept.extend(asyncio.create_task(coroutine(), name=name) for coroutine, name in zip(coroutines, names, strict=True))
     waiters = [asyncio.create_task(awaits(shared)) for _ in range(5)]
-    kept.extend([shared, waiters, asyncio.create_task(in_group(3)), asyncio.create_task(in_gather()), asyncio.create_task(in_wait(shared))])
+    kept.extend([shared, waiters])
+    kept.extend(asyncio.create_task(coroutine) for coroutine in (in_group(3), in_gather(), in_wait(shared)))
     await asyncio.sleep(0.05)
     waiters[1].cancel()
     waiters[3].cancel()
