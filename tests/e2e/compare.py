@@ -34,13 +34,17 @@ def escaped(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def differences(oracle: dict, document: dict) -> list[str]:
-    """Everything in which the document of `py-async-bt --all --json` is not what the oracle says."""
+def differences(oracle: dict, document: dict, lwps: Optional[dict[int, int]] = None) -> list[str]:
+    """
+    Everything in which the document of `py-async-bt --all --json` is not what the oracle says.
+
+    @p lwps: for a process in a PID namespace, {thread id inside: what GDB, outside, calls it}.
+    """
     return [
         *task_differences(oracle, document),
         *future_differences(oracle, document),
         *loop_differences(oracle, document),
-        *thread_differences(oracle, document),
+        *thread_differences(oracle, document, lwps or {}),
         *dangling(document),
     ]
 
@@ -117,7 +121,7 @@ def loop_differences(oracle: dict, document: dict) -> Iterator[str]:
         yield f"loop {address} does not exist"
 
 
-def thread_differences(oracle: dict, document: dict) -> Iterator[str]:
+def thread_differences(oracle: dict, document: dict, lwps: dict[int, int]) -> Iterator[str]:
     ours = {(thread["native_id"], thread["interpreter"]): thread for thread in document["threads"]}
     for thread in oracle["threads"]:
         mine, label = ours.get((thread["native_id"], thread["interpreter"])), f"thread {thread['native_id']}"
@@ -126,7 +130,7 @@ def thread_differences(oracle: dict, document: dict) -> Iterator[str]:
             continue
         for field in ("loop", "task"):
             yield from unequal(f"{label}: {field}", mine.get(field), thread[field])
-        yield from unequal(f"{label}: lwp", mine["lwp"], thread["native_id"])
+        yield from unequal(f"{label}: lwp", mine["lwp"], lwps.get(thread["native_id"], thread["native_id"]))
         if (found := frames(document, mine["stack"])) != (right := oracle_frames(thread["stack"])):
             yield f"{label}: stack{frame_lines(found)}\n    but the oracle says{frame_lines(right)}"
 

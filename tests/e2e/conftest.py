@@ -9,6 +9,10 @@ import pytest
 WANTED = collections.defaultdict(set)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also run what `make check` leaves out for its length")
+
+
 def pytest_report_header(config):
     try:
         harness.check()
@@ -27,8 +31,12 @@ def place_of(item):
     return tuple(params[key] for key in ("gdb", "build", "scenario")) if {"gdb", "build", "scenario"} <= set(params) else None
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Tests of one GDB and build run in one test process, one after the other: they share what that GDB has read."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long and not config.getoption("long"):
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
     for item in items:
         place = place_of(item)
         if place is not None:
@@ -41,6 +49,13 @@ def pytest_collection_finish(session):
         if place is not None:
             gdb, build, scenario = place
             WANTED[source_of(item), gdb, build].add(scenario)
+
+
+@pytest.fixture
+def scratch():
+    """An empty folder that both GDBs see."""
+    with harness.scratch_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

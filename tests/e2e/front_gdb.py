@@ -7,11 +7,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import harness
 import pexpect
 import pytest
+from harness import PROJECT, ROOT
 
-PROJECT = Path(__file__).resolve().parents[2]
-ROOT = PROJECT / "build" / "root"
 QUIET = ["-nx", "-nh", "-q", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"]
 PROMPT = "(gdb) "
 
@@ -31,12 +31,12 @@ asyncio.run(main())
 
 
 class Scratch:
-    """A folder in the test root's /tmp. `host` is its path outside, `inside` its path for who runs in the root."""
+    """A folder in the test root. `host` is its path outside, `inside` its path for who runs in the root."""
 
     def __init__(self):
-        (ROOT / "tmp").mkdir(exist_ok=True)
-        self.host = Path(tempfile.mkdtemp(prefix="front-", dir=ROOT / "tmp"))
-        self.inside = Path("/") / self.host.relative_to(ROOT)
+        harness.PLACE.mkdir(exist_ok=True)
+        self.host = Path(tempfile.mkdtemp(prefix="front-", dir=harness.PLACE))
+        self.inside = Path(harness.inside(self.host))
 
     def remove(self):
         shutil.rmtree(self.host)
@@ -74,9 +74,7 @@ class Gdb:
     def command(self, *arguments):
         if self.version == 13:
             return ["gdb", *QUIET, "-iex", f"set sysroot {ROOT}", *arguments]
-        # GDB in the root sees processes only with a /proc of its own, which goes away with its mount namespace.
-        script = f'mount -t proc proc {ROOT}/proc && exec chroot {ROOT} gdb "$@"'
-        return ["unshare", "--mount", "sh", "-c", script, "sh", *QUIET, *arguments]
+        return harness.in_root_with_proc("gdb", *QUIET, *arguments)
 
     def on_core(self, name, executable="/usr/bin/python3.15"):
         return [self.root_path(executable), self.path(name)]
@@ -129,8 +127,8 @@ class Gdb:
 
 @contextlib.contextmanager
 def process_in_root(*command):
-    """A process that runs in the test root and prints a line when it is ready."""
-    with subprocess.Popen(["chroot", str(ROOT), *command], stdout=subprocess.PIPE, text=True) as process:
+    """A process that runs in the test root and prints a line when it is ready. Killed at the end."""
+    with subprocess.Popen(harness.in_root(*command), stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout.readline(), "the process did not get ready"
             yield process
@@ -171,7 +169,7 @@ def core(scratch, program):
     folder = scratch.host / "core-folder"
     folder.mkdir()
     script = f"cd {scratch.inside}/core-folder && ulimit -c unlimited && exec env -i python3.15 {program} abort"
-    subprocess.run(["chroot", str(ROOT), "sh", "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(harness.in_root("sh", "-c", script), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     (found,) = folder.glob("core*")
     found.rename(scratch.host / "core")
     return "core"

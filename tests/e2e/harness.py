@@ -23,7 +23,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Optional, Union
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -54,7 +54,7 @@ COMMANDS = {
 
 # Scenarios with so many tasks that their ungrouped text would take hundreds of megabytes. One JSON document of them is enough.
 BIG = {"deep_awaited_by", "many", "echo"}
-BIG_COMMANDS = ("bt.json", "info.json", "bt.txt", "awaited_by.txt", "tasks.txt")
+BIG_COMMANDS = ("bt.json", "info.json", "bt.txt", "awaited_by.txt", "tasks.txt", "info.txt")
 
 # Nothing of this machine's environment comes into a core. PYTHONHASHSEED keeps the order of sets of strings from run to run.
 ENVIRONMENT = ("PYTHONHASHSEED=0",)
@@ -199,22 +199,29 @@ def ask_all(
     @p before are GDB commands that come first. A command that fails does not end the others.
     """
     prepare()
-    (PLACE / "asked").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=PLACE / "asked") as name:
+    with scratch_folder() as scratch:
         jobs = []
         for number, target in enumerate(targets):
-            folder = pathlib.Path(name, str(number))
+            folder = scratch / str(number)
             folder.mkdir()
             files = {f"{place}.txt": command for place, command in enumerate(commands)}
             jobs.append({"target": target, "folder": seen_by(gdb, folder), "commands": files})
-        file = pathlib.Path(name, "jobs.json")
+        file = scratch / "jobs.json"
         file.write_text(json.dumps(jobs))
         place = seen_by(gdb, PLACE)
         words = [word for line in (*before, f"source {place}/gdb/pyasync.py") for word in ("-ex", line)]
         command = gdb_command(gdb, executable, *words, "-x", f"{place}/batch.py", hide=hide)
         done = run(command, 60 + 20 * len(jobs), env={**os.environ, "PYASYNC_JOBS": seen_by(gdb, file)})
         by_hand = gdb_command(gdb, executable, *words, hide=hide)
-        return [answers_in(pathlib.Path(name, str(number)), job, by_hand, done) for number, job in enumerate(jobs)]
+        return [answers_in(scratch / str(number), job, by_hand, done) for number, job in enumerate(jobs)]
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[pathlib.Path]:
+    """A folder below the root, which vanishes at the end."""
+    (PLACE / "scratch").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=PLACE / "scratch") as name:
+        yield pathlib.Path(name)
 
 
 def answers_in(folder: pathlib.Path, job: dict, by_hand: list[str], done: Run) -> list[Answer]:
@@ -387,8 +394,14 @@ class Process(NamedTuple):
 
 
 @contextlib.contextmanager
-def running(command: list[str], folder: pathlib.Path) -> Iterator[Process]:
-    """Run a scenario or target until it says "ready"; at the end its standard input is closed, which ends it."""
+def running(
+    command: list[str], folder: pathlib.Path, pid_of: Optional[Callable[[subprocess.Popen], int]] = None
+) -> Iterator[Process]:
+    """
+    Run a scenario or target until it says "ready"; at the end its standard input is closed, which ends it.
+
+    @p pid_of tells the PID of the process that stops, if it is neither the one started nor what the oracle says.
+    """
     with (folder / "output").open("wb") as errors:
         popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
     try:
@@ -397,6 +410,8 @@ def running(command: list[str], folder: pathlib.Path) -> Iterator[Process]:
             raise AssertionError(f"not ready (status {popen.wait()})\nrepeat: cd {folder}; {shlex.join(command)}\n{text}")
         oracle = folder / "oracle.json"
         pid = json.loads(oracle.read_text())["pid"] if oracle.exists() else popen.pid
+        if pid_of is not None:
+            pid = pid_of(popen)
         wait_until_asleep(pid)
         yield Process(popen, pid)
     finally:

@@ -54,15 +54,15 @@ def test_values(complete):
 
 
 def test_task_names(complete):
-    first, dashed, second, every, after_dashes, in_tasks = complete(
-        "py-async-bt wor", "py-async-bt worker-", "py-awaited-by --json oth", "py-async-bt ", "py-async-bt -- wor", "py-async-tasks wor"
-    )
+    first, dashed, second, every, after_dashes, in_info = complete(
+        "py-async-bt wor", "py-async-bt worker-", "py-awaited-by --json oth", "py-async-tasks ", "py-async-bt -- wor", "py-async-info w"
+    )  # fmt: skip
     assert first == ["py-async-bt worker-1", "py-async-bt worker-2"]
     assert dashed == first
     assert second == ["py-awaited-by --json other"]
     assert len(every) == 5
     assert after_dashes == ["py-async-bt -- worker-1", "py-async-bt -- worker-2"]
-    assert in_tasks == []  # it takes no operand
+    assert in_info == []  # it takes no operand
 
 
 def test_file_names(gdb, complete):

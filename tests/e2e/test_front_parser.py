@@ -29,11 +29,9 @@ WRONG = {
     "py-async-bt --in ''": "--in needs a text",
     "py-async-bt --output": "--output needs a value: --output FILE",
     "py-async-bt --json=yes": "--json takes no value",
-    "py-awaited-by one two": "'two' is one operand too many",
     "py-awaited-by --compat": "unknown option --compat",
-    "py-async-tasks Task-1": "takes no operand, but got 'Task-1'",
     "py-async-tasks --frames 3": "unknown option --frames",
-    "py-async-info Task-1": "takes no operand",
+    "py-async-info Task-1": "takes no operand, but got 'Task-1'",
     "py-async-info --all": "unknown option --all",
 }
 
