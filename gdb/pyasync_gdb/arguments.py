@@ -115,7 +115,7 @@ def options_of(command: int, hidden: bool = False) -> List[Option]:
     return [option for option in OPTIONS if command in option.commands and (hidden or not option.hidden)]
 
 
-def parse(command: int, line: str, most_operands: Optional[int]) -> Arguments:
+def parse(command: int, line: str, takes_operands: bool) -> Arguments:
     """Parse what follows the command's name, quoted as for a shell. Options stand anywhere before `--`. Raises UsageError."""
     known = {option.name: option for option in options_of(command, hidden=True)}
     arguments = Arguments()
@@ -143,9 +143,8 @@ def parse(command: int, line: str, most_operands: Optional[int]) -> Arguments:
         elif equals and not option.value:
             raise UsageError(f"{name} takes no value")
         _apply(arguments, option, value)
-    if most_operands is not None and len(arguments.operands) > most_operands and not arguments.help:
-        extra = arguments.operands[most_operands]
-        raise UsageError(f"'{extra}' is one operand too many" if most_operands else f"takes no operand, but got '{extra}'")
+    if arguments.operands and not takes_operands and not arguments.help:
+        raise UsageError(f"takes no operand, but got '{arguments.operands[0]}'")
     return arguments
 
 

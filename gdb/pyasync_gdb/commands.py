@@ -34,8 +34,7 @@ class _Command(gdb.Command):
     name: str
     command: int
     category: int
-    operands: Optional[int] = None  # how many at most; None: any number
-    operands_are_tasks = True
+    takes_tasks = True
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -44,7 +43,7 @@ class _Command(gdb.Command):
     def invoke(self, argument: str, from_tty: bool) -> None:
         with _one_line_errors():
             try:
-                arguments = parse(self.command, argument, self.operands)
+                arguments = parse(self.command, argument, self.takes_tasks)
             except UsageError as error:
                 raise UsageError(f"{self.name}: {error}") from None
             if arguments.help:
@@ -70,7 +69,7 @@ class _Command(gdb.Command):
             candidates = list(option.choices)
         elif token.startswith("-") and "--" not in words:
             candidates = [option.name for option in options_of(self.command)]
-        elif self.operands_are_tasks:
+        elif self.takes_tasks:
             candidates = self._sessions.complete(token)
         else:
             candidates = []
@@ -132,13 +131,12 @@ class AwaitedBy(_Command):
     name = "py-awaited-by"
     command = library.COMMAND_AWAITED_BY
     category = gdb.COMMAND_STACK
-    operands = 1
     __doc__ = f"""Print who waits for a task or future, directly or through others.
-Usage: py-awaited-by [OPTION]... [TASK | ADDRESS]
+Usage: py-awaited-by [OPTION]... [TASK]...
 
-Without an operand: all tasks, each below the ones that wait for it.
-A TASK or ADDRESS is named as for py-async-bt. A node that is met twice is
-printed once and referred to after; a cycle is named.
+Without a TASK: all tasks, each below the ones that wait for it.
+A TASK is named as for py-async-bt. A node that is met twice is printed once
+and referred to after; a cycle is named.
 
 Options:
 {option_help(library.COMMAND_AWAITED_BY)}
@@ -153,10 +151,10 @@ class AsyncTasks(_Command):
     name = "py-async-tasks"
     command = library.COMMAND_TASKS
     category = gdb.COMMAND_STATUS
-    operands = 0
-    operands_are_tasks = False
     __doc__ = f"""List the asyncio tasks, one line each.
-Usage: py-async-tasks [OPTION]...
+Usage: py-async-tasks [OPTION]... [TASK]...
+
+A TASK is named as for py-async-bt.
 
 Options:
 {option_help(library.COMMAND_TASKS)}
@@ -171,8 +169,7 @@ class AsyncInfo(_Command):
     name = "py-async-info"
     command = library.COMMAND_INFO
     category = gdb.COMMAND_STATUS
-    operands = 0
-    operands_are_tasks = False
+    takes_tasks = False
     __doc__ = f"""Show what pyasync found of CPython and asyncio in the target, and how.
 Usage: py-async-info [OPTION]...
 

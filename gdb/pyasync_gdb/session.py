@@ -12,8 +12,9 @@ from .target import Target
 
 # GDB's events after which nothing that was read holds any more. GDB 13 has not all of them.
 _CHANGES = (
-    "cont", "stop", "exited", "memory_changed", "register_changed", "new_objfile", "clear_objfiles", "free_objfile",
-    "new_thread", "thread_exited", "inferior_call", "executable_changed", "corefile_changed", "connection_removed", "inferior_deleted",
+    "cont", "stop", "exited", "inferior_call", "memory_changed", "register_changed", "new_thread", "thread_exited",
+    "new_objfile", "clear_objfiles", "free_objfile", "executable_changed", "corefile_changed", "connection_removed",
+    "inferior_deleted",
 )  # fmt: skip
 
 _COMPLETION_BYTES = 1 << 16

@@ -54,9 +54,8 @@ def test_values(complete):
 
 
 def test_task_names(complete):
-    first, dashed, second, every, after_dashes, in_info = complete(
-        "py-async-bt wor", "py-async-bt worker-", "py-awaited-by --json oth", "py-async-tasks ", "py-async-bt -- wor", "py-async-info w"
-    )  # fmt: skip
+    first, dashed, second, every = complete("py-async-bt wor", "py-async-bt worker-", "py-awaited-by --json oth", "py-async-tasks ")
+    after_dashes, in_info = complete("py-async-bt -- wor", "py-async-info w")
     assert first == ["py-async-bt worker-1", "py-async-bt worker-2"]
     assert dashed == first
     assert second == ["py-awaited-by --json other"]
