@@ -116,23 +116,23 @@ def test_in(gdb, build):
     answers = harness.ask_core(gdb, build, "async_generator", *(f"py-async-bt --json --in {text}" for text in expected))
     for answer, ids in zip(answers, expected.values()):
         assert json_ids(answer) == ids, answer
-    nothing = harness.ask_core(
-        gdb, build, "async_generator", "py-async-bt --in oute", f"py-async-bt --in {path}:{line + 1000}", "py-async-bt --in generator.py"
-    )
-    for answer in nothing:
+    nothing = ("oute", f"{path}:{line + 1000}", "generator.py")
+    for answer in harness.ask_core(gdb, build, "async_generator", *(f"py-async-bt --in {text}" for text in nothing)):
         assert answer.error == "none of 11 tasks matches these options", answer
 
 
 def test_state(gdb, build):
     """The groups live, ended and any, and each state and activity, where they are what they are and where there is none."""
-    states = ("live", "ended", "any", "pending", "done", "failed", "cancelled", "running", "executing", "ready", "created", "waiting")
+    groups = ("live", "ended", "any")
+    activities = ("running", "executing", "ready", "created", "waiting")
+    states = (*groups, "pending", "done", "failed", "cancelled", *activities)
     made = [harness.make_core(build, scenario) for scenario in ("threads", "callback", "eager", "stale_awaiter")]
     targets = [f"core {harness.seen_by(gdb, each.core)}" for each in made]
     answers = harness.ask_all(gdb, f"/usr/bin/{build}", targets, [f"py-async-tasks --json --state {state}" for state in states])
     for each, of_core in zip(made, answers):
         every = [*each.oracle["tasks"], *each.oracle["ended"]]
         for state, answer in zip(states, of_core):
-            if state in ("live", "ended", "any"):
+            if state in groups:
                 tasks = [task for task in every if state == "any" or (state == "live") == (task["state"] == "pending")]
             else:
                 tasks = [task for task in every if state in (task["state"], task["activity"])]
