@@ -66,7 +66,9 @@ class _Styles:
 
 def _styles_show() -> bool:
     """Whether escape sequences reach a terminal that knows them."""
-    if not gdb.parameter("style enabled") or os.environ.get("NO_COLOR") or not os.isatty(1):
+    if not gdb.parameter("style enabled") or os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("TERM", "dumb") == "dumb" or not os.isatty(1):
         return False
     # While a command's output goes elsewhere (pipe, gdb.execute(to_string=True)) GDB gives its screen no width and no height.
     return gdb.parameter("width") is not None or gdb.parameter("height") is not None

@@ -206,6 +206,10 @@ enum pa_status pa_session_run(struct pa_session *session, const struct pa_reques
         for (uint32_t style = 0; style < PA_STYLE_COUNT; style++) {
             say(target, style, "styled\n");
         }
+    } else if (strcmp(what, "utf-8") == 0) {
+        for (const char *byte = "na\xc3\xafve\xe2\x80\xa6\n"; *byte != '\0' && status == PA_OK; byte++) {
+            status = target->write(PA_STYLE_PLAIN, byte, 1);
+        }
     } else if (strcmp(what, "fail") == 0) {
         say(target, PA_STYLE_PLAIN, "half a result\n");
         session->error = "nothing here: tried this, do that";

@@ -12,7 +12,7 @@ PROMPT = "(gdb) "
 @pytest.fixture
 def complete(gdb, core):
     def run(*lines):
-        arguments = [*gdb.on_core(core), *gdb.source()]
+        arguments = [*gdb.on_bare_core(core), *gdb.source()]
         return [output.splitlines() for output in gdb.run([f"complete {line}" for line in lines], *arguments)]
 
     return run
@@ -20,7 +20,7 @@ def complete(gdb, core):
 
 @pytest.fixture
 def terminal(gdb, core):
-    with gdb.terminal("-ex", "set style enabled off", *gdb.on_core(core), *gdb.source()) as child:
+    with gdb.terminal("-ex", "set style enabled off", *gdb.on_bare_core(core), *gdb.source()) as child:
         yield child
 
 

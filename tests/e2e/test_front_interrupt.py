@@ -27,7 +27,7 @@ def interrupt(child, key="\x03"):
 
 @pytest.fixture
 def on_core(gdb, core):
-    with gdb.terminal("-ex", "set style enabled off", *gdb.on_core(core), *gdb.source()) as child:
+    with gdb.terminal("-ex", "set style enabled off", *gdb.on_bare_core(core), *gdb.source()) as child:
         yield child
 
 

@@ -48,7 +48,7 @@ def on_core(gdb, core):
     """Run command lines on the core; the output of each."""
 
     def run(*lines):
-        return gdb.run(lines, *gdb.on_core(core), *gdb.source())
+        return gdb.run(lines, *gdb.on_bare_core(core), *gdb.source())
 
     return run
 
@@ -70,7 +70,7 @@ def test_failure_is_status_1_under_batch(gdb, line):
 
 
 def test_success_is_status_0_under_batch(gdb, core):
-    done = gdb.batch(*gdb.on_core(core), *gdb.source(), "-ex", "py-async-bt")
+    done = gdb.batch(*gdb.on_bare_core(core), *gdb.source(), "-ex", "py-async-bt")
     assert done.returncode == 0, done.stderr
 
 

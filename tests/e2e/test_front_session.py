@@ -14,7 +14,7 @@ def sessions(outputs):
 
 @pytest.fixture
 def on_core(gdb, core):
-    return lambda *lines: sessions(gdb.run(lines, *gdb.on_core(core), *gdb.source()))
+    return lambda *lines: sessions(gdb.run(lines, *gdb.on_bare_core(core), *gdb.source()))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_another_core(gdb, core, on_core):
 
 
 def test_core_closed(gdb, core):
-    first, _, second = gdb.run([COUNT, "core", COUNT], *gdb.on_core(core), *gdb.source())
+    first, _, second = gdb.run([COUNT, "core", COUNT], *gdb.on_bare_core(core), *gdb.source())
     assert first.startswith("session 1 ")
     assert "no process and no core" in second
 
@@ -81,7 +81,7 @@ def test_how_to_read_is_part_of_it(on_core):
 
 
 def test_no_map_gives_the_library_no_path(gdb, core):
-    mapped, unmapped = gdb.run([COUNT, f"{COUNT} --no-map"], *gdb.on_core(core), *gdb.source())
+    mapped, unmapped = gdb.run([COUNT, f"{COUNT} --no-map"], *gdb.on_bare_core(core), *gdb.source())
     assert f" core core_path {gdb.path(core)} core_name {gdb.path(core)} " in mapped
     assert f" core core_path - core_name {gdb.path(core)} " in unmapped
 

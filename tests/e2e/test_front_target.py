@@ -43,9 +43,9 @@ def dumped_segments(core):
     return found
 
 
-def test_ranges_of_a_core(on_core, scratch, core):
+def test_ranges_of_a_core(on_core, front_folder, core):
     (text,) = on_core("ranges")
-    expected = dumped_segments(scratch.host / core)
+    expected = dumped_segments(front_folder.host / core)
     found = ranges(text)
     assert {start: (end, offset) for start, (end, offset, _) in found.items()} == {s: (e, o) for s, (e, o, _) in expected.items()}
     assert all("core" in flags for _, _, flags in found.values())
@@ -107,9 +107,9 @@ def test_symbols(on_core):
     assert missing == "symbol 1 0x0\n"
 
 
-def test_symbols_of_a_stripped_file_in_any_language(gdb, scratch, core):
+def test_symbols_of_a_stripped_file_in_any_language(gdb, front_folder, core):
     """Only .dynsym is left; and the user's own language may not know C's quotes."""
-    stripped = scratch.host / "stripped-python"
+    stripped = front_folder.host / "stripped-python"
     if not stripped.exists():
         subprocess.run(["objcopy", "--strip-all", "--remove-section=.gnu_debuglink", "--remove-section=.note.gnu.build-id",
                         str(PYTHON), str(stripped)], check=True)  # fmt: skip
@@ -171,11 +171,11 @@ def test_the_signal_of_a_core_from_any_thread(gdb, core):
     assert " signal SIGABRT " in text
 
 
-def test_core_paths_with_blanks_and_quotes(gdb, scratch, core):
-    folder = scratch.host / "it's a `folder'"
+def test_core_paths_with_blanks_and_quotes(gdb, front_folder, core):
+    folder = front_folder.host / "it's a `folder'"
     folder.mkdir(exist_ok=True)
     (folder / "core 1").unlink(missing_ok=True)
-    (folder / "core 1").hardlink_to(scratch.host / core)
+    (folder / "core 1").hardlink_to(front_folder.host / core)
     path = gdb.path("it's a `folder'", "core 1")
     (text,) = gdb.run(["py-async-bt --in target"], gdb.root_path("/usr/bin/python3.15"), path, *gdb.source())
     assert f" core_path {path} core_name {path} executable " in text
