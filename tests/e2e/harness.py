@@ -54,7 +54,7 @@ COMMANDS = {
 
 # Scenarios with so many tasks that their ungrouped text would take hundreds of megabytes. One JSON document of them is enough.
 BIG = {"deep_awaited_by", "many", "echo"}
-BIG_COMMANDS = ("bt.json", "info.json", "bt.txt", "awaited_by.txt", "tasks.txt", "info.txt")
+BIG_COMMANDS = ("bt.json", "bt.txt", "awaited_by.txt", "tasks.txt", "info.txt")
 
 # Nothing of this machine's environment comes into a core. PYTHONHASHSEED keeps the order of sets of strings from run to run.
 ENVIRONMENT = ("PYTHONHASHSEED=0",)

@@ -27,11 +27,12 @@ def documents_of(scenario):
     return [name for name in harness.commands_of(scenario) if name.endswith(".json")]
 
 
-def shortened(document):
-    return {
-        key: [*value[:LOOKED_AT], *value[-LOOKED_AT:]] if isinstance(value, list) and len(value) > 2 * LOOKED_AT else value
-        for key, value in document.items()
-    }
+def shortened(value):
+    if isinstance(value, dict):
+        return {key: shortened(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shortened(item) for item in (value if len(value) <= 2 * LOOKED_AT else [*value[:LOOKED_AT], *value[-LOOKED_AT:]])]
+    return value
 
 
 def test_documents_follow_the_schema(reading, scenario, validator):
