@@ -86,7 +86,7 @@ root:  ## the test root with its interpreters and GDB, made once
 
 build/fuzz-session: $(wildcard tests/fuzz/*.c) $(SOURCES) $(HEADERS)
 	@mkdir -p build
-	clang $(STANDARD) -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc -o $@ $(wildcard tests/fuzz/*.c) $(SOURCES)
+	clang $(STANDARD) -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize-coverage=trace-cmp -fno-sanitize-recover=undefined -Isrc -o $@ $(wildcard tests/fuzz/*.c) $(SOURCES)
 
 .PHONY: fuzz
 fuzz: build/fuzz-session root  ## mutate real memory under the library for FUZZ_SECONDS (600)

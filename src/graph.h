@@ -150,6 +150,9 @@ enum pa_state pa_future_state(struct pa_graph *graph, uint64_t address);
  */
 uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address);
 
+/** Ask the debugger anew which thread is selected: the user may have changed it since the walk. */
+void pa_read_selection(struct pa_graph *graph);
+
 /* Parts of pa_graph_build(), a file each. */
 
 /** thread.c: interpreters, thread states, their frames, and which of the debugger's threads they are. */

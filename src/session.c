@@ -100,6 +100,8 @@ static enum pa_status open_session(struct pa_session *session, const struct pa_r
     enum pa_status status = PA_OK;
     if (session->progress == PA_SESSION_NEW)
         status = find(session, request->flags & PA_REQUEST_EXHAUSTIVE);
+    if (status == PA_OK && session->progress == PA_SESSION_WALKED)
+        pa_read_selection(&session->graph);
     if (status == PA_OK && session->progress == PA_SESSION_FOUND) {
         status = pa_graph_build(&session->graph);
         if (status == PA_OK)
@@ -173,7 +175,7 @@ uint64_t pa_session_complete(struct pa_session *session, const char *prefix, cha
     uint64_t stored = 0, used = 0;
     size_t wanted = strlen(prefix);
     char name[PA_STRING_BYTES];
-    uint32_t length;
+    uint32_t length = 0;
     if (capacity < 2)
         return 0;
     buffer[0] = '\0';

@@ -177,6 +177,8 @@ static void match_threads(struct pa_graph *graph)
         work->fatal = PA_ABORTED;
     stored = stored < count ? stored : count;
     graph->debugger_threads = stored > 0 ? (uint32_t)stored : 0;
+    for (uint32_t i = 0; i < graph->threads.count; i++)
+        graph->threads.items[i].number = 0;
     for (int64_t i = 0; i < stored; i++) {
         struct pa_thread *thread = thread_of(graph, &infos[i], infos[i].pthread_id != 0);
         if (thread)
@@ -186,6 +188,11 @@ static void match_threads(struct pa_graph *graph)
             number_thread(thread, &infos[i]);
     }
     pa_work_resize(work, infos, size, 0);
+}
+
+void pa_read_selection(struct pa_graph *graph)
+{
+    match_threads(graph);
 }
 
 void pa_read_threads(struct pa_graph *graph)

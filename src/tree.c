@@ -292,7 +292,8 @@ static void enter(struct tree *tree, uint32_t level, uint32_t id, uint32_t await
     if (only_refer(tree, id)) {
         if (!tree->compat) {
             begin_note(tree, level);
-            pa_out(printer->out, PA_STYLE_METADATA, tree->printed[id] & ON_PATH ? "shown above: a cycle" : "shown above");
+            pa_out(printer->out, PA_STYLE_METADATA,
+                   tree->printed[id] & ON_PATH && node->flags & PA_NODE_IN_CYCLE ? "shown above: a cycle" : "shown above");
             pa_out(printer->out, PA_STYLE_PLAIN, "\n");
         }
         return;

@@ -175,8 +175,9 @@ static enum pa_status select_address(struct pa_view *view, const struct pa_opera
     uint64_t frame_owner = object - PA_OFFSET(graph->layout, gen_iframe);
     enum pa_kind kind = pa_kind_of(graph->objects, object);
     uint32_t id = pa_graph_find(graph, object);
-    /* The frame that a coroutine or generator holds stands for it. */
-    if (kind == PA_KIND_OTHER && pa_kind_is_gen(pa_kind_of(graph->objects, frame_owner))) {
+    /* The frame that a coroutine or generator holds stands for it. What is no object may look like one of any type. */
+    if (id == PA_NONE && !pa_kind_is_gen(kind) && kind != PA_KIND_TASK && kind != PA_KIND_FUTURE &&
+        pa_kind_is_gen(pa_kind_of(graph->objects, frame_owner))) {
         object = frame_owner;
         kind = pa_kind_of(graph->objects, object);
     }
@@ -408,7 +409,8 @@ static enum pa_status select_tasks(struct pa_view *view, char *error, size_t cap
         return graph->work->fatal != PA_OK ? graph->work->fatal : status;
     view->total = view->request->state || view->request->operand_count > 0 ? graph->task_count : graph->live_count;
     bool filtered = view->request->state || view->request->in || view->request->thread < PA_THREAD_ALL;
-    if (view->selected.count == 0 && filtered)
+    /* No task at all is an answer, whatever was asked for. */
+    if (view->selected.count == 0 && filtered && graph->task_count > 0)
         return pa_fail(error, capacity, "none of %u tasks matches these options", graph->task_count);
     return PA_OK;
 }
