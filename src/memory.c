@@ -247,7 +247,7 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
     while (left > 0) {
         const struct pa_range *range = find_range(memory, next);
         size_t part = left;
-        if (range && range->flags & PA_RANGE_IN_CORE) {
+        if (memory->map && range && range->flags & PA_RANGE_IN_CORE) {
             const uint8_t *bytes = memory->map + range->file_offset + (next - range->start);
             if (part > range->end - next)
                 part = range->end - next;
