@@ -1,23 +1,34 @@
-"""Parts of GDB's state that a command changes for a moment and always gives back."""
+"""
+Parts of GDB's state that a command changes for a moment and always gives back, whenever a Ctrl-C comes.
 
-from contextlib import contextmanager
-from typing import Callable, Iterator, Union
+Python can raise KeyboardInterrupt between any two steps, also in a `finally` or on the way into a context manager's __exit__. So
+SIGINT is held back while state is taken and given back, and let in for the body alone, which is a function for that reason.
+"""
+
+import signal
+from typing import Callable, TypeVar, Union
 
 import gdb
 
+Result = TypeVar("Result")
 
-def _certainly(give_back: Callable[[], None]) -> None:
-    """Run @p give_back to its end even if a Ctrl-C comes in the middle, which then is raised."""
+
+def _borrow(take: Callable[[], None], give_back: Callable[[], None], body: Callable[[], Result]) -> Result:
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
+        take()
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            return body()
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    finally:
         give_back()
-    except KeyboardInterrupt:
-        give_back()
-        raise
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-@contextmanager
-def setting(name: str, value: Union[bool, str]) -> Iterator[None]:
-    """Change a setting of GDB for the body."""
+def with_setting(name: str, value: Union[bool, str], body: Callable[[], Result]) -> Result:
+    """Run @p body with another value of a setting of GDB."""
 
     def change(new: Union[bool, str]) -> None:
         if isinstance(new, bool):
@@ -26,41 +37,29 @@ def setting(name: str, value: Union[bool, str]) -> Iterator[None]:
 
     old = gdb.parameter(name)
     if old == value:
-        yield
-        return
-    try:
-        change(value)
-        yield
-    finally:
-        _certainly(lambda: change(old))
+        return body()
+    return _borrow(lambda: change(value), lambda: change(old), body)
 
 
-@contextmanager
-def selection() -> Iterator[None]:
-    """Let the body select threads; then select the user's thread and frame again."""
+def with_any_thread(body: Callable[[], Result]) -> Result:
+    """Run @p body, which may select threads; then the user's thread and frame are selected again."""
     thread = gdb.selected_thread()
     try:
-        frame = gdb.selected_frame()
-        level = frame.level()
+        level = gdb.selected_frame().level()
     except gdb.error:
-        frame, level = None, 0
+        level = 0
 
     def give_back() -> None:
         if thread is None or not thread.is_valid():
             return
         thread.switch()
-        if level == 0:
-            return
-        # Switching threads throws GDB's frames away: find the user's frame again by its level.
-        again = gdb.newest_frame()
+        # Switching throws GDB's frames away: find the user's by its level. And an unwinding that was interrupted has left a stack
+        # behind that seems to end there.
+        gdb.invalidate_cached_frames()
+        frame = gdb.newest_frame() if level > 0 else None
         for _ in range(level):
-            older = again.older()
-            if older is None:
-                return
-            again = older
-        again.select()
+            frame = frame.older() if frame is not None else None
+        if frame is not None:
+            frame.select()
 
-    try:
-        yield
-    finally:
-        _certainly(give_back)
+    return _borrow(lambda: None, give_back, body)

@@ -7,7 +7,7 @@ import gdb
 
 from . import library
 from .arguments import UsageError
-from .borrow import setting
+from .borrow import with_setting
 
 _EXPRESSION = re.compile(r"0[xX]|[$&(*]")
 _PATTERN = re.compile(r"[*?[]")
@@ -42,16 +42,19 @@ def resolve(text: str, is_task_name: Callable[[str], bool]) -> TaskOperand:
 def _address(text: str) -> int:
     if _ASSIGNMENT.search(text):
         raise UsageError("an operand may not assign")
-    with setting("may-call-functions", False):
-        value = gdb.parse_and_eval(text)
+    return with_setting("may-call-functions", False, lambda: _evaluate(text))
+
+
+def _evaluate(text: str) -> int:
+    value = gdb.parse_and_eval(text)
+    kind = value.type.strip_typedefs()
+    if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        value = value.referenced_value()
         kind = value.type.strip_typedefs()
-        if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-            value = value.referenced_value()
-            kind = value.type.strip_typedefs()
-        if kind.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY) and value.address is not None:
-            return _unsigned(value.address)
-        if kind.code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_INT, gdb.TYPE_CODE_ENUM):
-            return _unsigned(value)
+    if kind.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY) and value.address is not None:
+        return _unsigned(value.address)
+    if kind.code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_INT, gdb.TYPE_CODE_ENUM):
+        return _unsigned(value)
     raise UsageError(f"its type {value.type} is no address")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import gdb
 
 from . import library, memory_map, threads
-from .borrow import setting
+from .borrow import with_setting
 from .source import SourceFiles
 
 _INTERRUPT = {signal.SIGINT}
@@ -105,11 +105,13 @@ class Target:
 
     def _symbol(self, name: bytes, address: Any) -> int:
         # 'NAME' in C finds minimal symbols (.dynsym of a stripped file) as well; the user's language may quote in another way.
-        with setting("may-call-functions", False), setting("language", "c"):
-            try:
-                value = gdb.parse_and_eval(f"&'{name.decode()}'")
-            except gdb.error:
-                return library.UNREADABLE
+        def evaluate() -> gdb.Value:
+            return gdb.parse_and_eval(f"&'{name.decode()}'")
+
+        try:
+            value = with_setting("language", "c", evaluate)
+        except gdb.error:
+            return library.UNREADABLE
         address[0] = int(value) & (2**64 - 1)
         return library.OK
 

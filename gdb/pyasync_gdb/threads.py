@@ -6,7 +6,7 @@ from typing import List, NamedTuple, Optional
 
 import gdb
 
-from .borrow import selection
+from .borrow import with_any_thread
 
 # How a debugger stops a process; no news about the process itself.
 _STOPPED_BY_DEBUGGER = ("SIGSTOP", "SIGTRAP", "SIGINT")
@@ -20,15 +20,18 @@ class Thread(NamedTuple):
 
 
 def list_threads() -> List[Thread]:
-    """All threads, in the order of their numbers. Visits each, which no Python API of GDB avoids."""
+    """All threads, in the order of their numbers. Selects each in turn, as only the selected thread's registers can be read."""
+    return with_any_thread(_visit_threads)
+
+
+def _visit_threads() -> List[Thread]:
     threads = []
-    with selection():
-        for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
-            pthread_id = 0
-            if not thread.is_exited() and not thread.is_running():
-                thread.switch()
-                pthread_id = _fs_base()
-            threads.append(Thread(thread.num, thread.ptid[1] or thread.ptid[2], pthread_id, thread.name or ""))
+    for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
+        pthread_id = 0
+        if not thread.is_exited() and not thread.is_running():
+            thread.switch()
+            pthread_id = _fs_base()
+        threads.append(Thread(thread.num, thread.ptid[1] or thread.ptid[2], pthread_id, thread.name or ""))
     return threads
 
 
