@@ -74,7 +74,7 @@ build/unit-tests-sanitized: $(UNIT) $(wildcard tests/unit/*.h) $(SOURCES) $(HEAD
 .PHONY: unit
 unit: build/unit-tests build/unit-tests-sanitized  ## the unit tests, plain (gcc) and with sanitizers (clang)
 	build/unit-tests
-	build/unit-tests-sanitized
+	CK_TIMEOUT_MULTIPLIER=10 build/unit-tests-sanitized
 
 .PHONY: e2e
 e2e: all root  ## the end-to-end tests
