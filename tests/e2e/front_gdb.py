@@ -43,8 +43,12 @@ class Scratch:
 
     def copy_front(self, name):
         """Copy the folder gdb/ of the project, as a user would. Without the library."""
-        without = shutil.ignore_patterns("__pycache__", "libpyasync.so")
-        shutil.copytree(PROJECT / "gdb", self.host / name, ignore=without)
+        self.copy_product(name)
+        (self.host / name / "pyasync_gdb" / "libpyasync.so").unlink(missing_ok=True)
+
+    def copy_product(self, name):
+        """The same with the library that `make` built."""
+        shutil.copytree(PROJECT / "gdb", self.host / name, ignore=shutil.ignore_patterns("__pycache__"))
 
     def build_fake(self, name, abi_version=None):
         """Put the stand-in library front_fake.c into such a copy."""
@@ -54,6 +58,17 @@ class Scratch:
         command = ["gcc", "-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *define]
         command += ["-I", str(PROJECT / "src"), str(PROJECT / "tests" / "e2e" / "front_fake.c"), "-o", str(library)]
         subprocess.run(command, check=True)
+
+    def make_core(self, name, *command):
+        """Run a command in the test root that ends with a core, which becomes the file @p name."""
+        place = self.host / f"{name}-folder"
+        place.mkdir()
+        script = f'cd {self.inside / place.name} && ulimit -c unlimited && exec env -i "$@"'
+        output = subprocess.DEVNULL
+        subprocess.run(harness.in_root("sh", "-c", script, "sh", *command), stdout=output, stderr=output, check=False)
+        (found,) = place.glob("core*")
+        found.rename(self.host / name)
+        return name
 
 
 class Gdb:
@@ -129,6 +144,11 @@ class Gdb:
             child.close(force=True)
 
 
+@pytest.fixture(scope="session")
+def running():
+    return process_in_root
+
+
 @contextlib.contextmanager
 def process_in_root(*command):
     """A process that runs in the test root and prints a line when it is ready. Killed at the end."""
@@ -169,14 +189,8 @@ def program(front_folder):
 
 @pytest.fixture(scope="session")
 def core(front_folder, program):
-    """The name of a kernel core of that program in the scratch folder, as python3.15 leaves it when it aborts."""
-    folder = front_folder.host / "core-folder"
-    folder.mkdir()
-    script = f"cd {front_folder.inside}/core-folder && ulimit -c unlimited && exec env -i python3.15 {program} abort"
-    subprocess.run(harness.in_root("sh", "-c", script), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    (found,) = folder.glob("core*")
-    found.rename(front_folder.host / "core")
-    return "core"
+    """The name of a core of that program in the scratch folder, as the kernel writes it when it aborts."""
+    return front_folder.make_core("core", "python3.15", program, "abort")
 
 
 @pytest.fixture

@@ -1,10 +1,32 @@
-"""Ctrl-C, and "q" in the pager, end a command of ours at once, and GDB lives."""
+"""
+Ctrl-C, and "q" in the pager, end a command of ours at once, and GDB lives.
+
+First with the stand-in library, which works for as long as it takes and can be made to do without polling; then with the product.
+"""
 
 import time
 
 import pytest
 
 pytest_plugins = "front_gdb"
+
+MANY_TASKS = """
+import asyncio, os, sys
+
+async def wait(): await asyncio.sleep(3600)
+
+async def work(): await wait()
+
+async def main():
+    tasks = [asyncio.create_task(work()) for _ in range(int(sys.argv[1]))]
+    await asyncio.sleep(0.1)
+    if "abort" in sys.argv:
+        os.abort()
+    print("ready", flush=True)
+    await asyncio.sleep(3600)
+
+asyncio.run(main())
+"""
 
 PROMPT = "(gdb) "
 AT_ONCE = 1.0  # seconds from the key to the prompt; the library polls every 50 ms
@@ -81,3 +103,67 @@ def test_ctrl_c_twice(on_core):
     on_core.expect_exact("Quit")
     on_core.sendline("echo still-alive\\n")
     on_core.expect(r"[\r\n]still-alive")
+
+
+# ---- the product, on so many tasks that one has the time to press a key
+
+
+@pytest.fixture(scope="module")
+def many_tasks(front_folder):
+    front_folder.copy_product("product")
+    (front_folder.host / "many_tasks.py").write_text(MANY_TASKS)
+    return ["python3.15", str(front_folder.inside / "many_tasks.py"), "150000"]
+
+
+@pytest.fixture(scope="module")
+def big_core(front_folder, many_tasks):
+    yield front_folder.make_core("big-core", *many_tasks, "abort")
+    (front_folder.host / "big-core").unlink()
+
+
+def interrupt_product(child, command):
+    """Interrupt @p command at several moments of the time that it takes. From the second on each walks anew."""
+    child.sendline(command)
+    begin = time.monotonic()
+    child.expect_exact(PROMPT)
+    whole = time.monotonic() - begin
+    assert "Quit" not in child.before
+    for part in (0.05, 0.1, 0.2, 0.3, 0.4):
+        child.sendline(command)
+        time.sleep(whole * part)
+        begin = time.monotonic()
+        child.sendintr()
+        child.expect_exact(PROMPT)
+        assert time.monotonic() - begin < AT_ONCE
+        assert "Quit" in child.before, f"not interrupted {part} of {whole} s in: {child.before}"
+        assert "Traceback" not in child.before and "Exception" not in child.before
+    child.sendline("py-async-bt --limit 1")
+    child.expect_exact("150,001 tasks")
+    child.expect_exact(PROMPT)
+
+
+@pytest.mark.parametrize("option", ["", " --no-map"], ids=["mapped", "read"])
+def test_product_on_a_core(gdb, big_core, option):
+    arguments = ["-ex", "set style enabled off", *gdb.on_core(big_core), *gdb.source("product")]
+    with gdb.terminal(*arguments) as child:
+        interrupt_product(child, f"py-async-bt --all --json --output /dev/null{option}")
+
+
+def test_product_on_a_process(gdb, many_tasks, running):
+    with running(*many_tasks) as process:
+        arguments = ["-ex", "set style enabled off", *gdb.on_process(process.pid), *gdb.source("product")]
+        with gdb.terminal(*arguments) as child:
+            interrupt_product(child, "py-async-bt --all --json --output /dev/null")
+
+
+def test_product_in_the_pager(gdb, big_core):
+    arguments = ["-ex", "set style enabled off", *gdb.on_core(big_core), *gdb.source("product")]
+    with gdb.terminal(*arguments) as child:
+        for key in ("q\n", "\x03"):
+            child.sendline("py-async-tasks --all")
+            child.expect("--Type <RET> for more")
+            begin = time.monotonic()
+            child.send(key)
+            child.expect_exact(PROMPT)
+            assert time.monotonic() - begin < AT_ONCE
+            assert "Quit" in child.before
