@@ -31,6 +31,7 @@ def place_of(item):
     return tuple(params[key] for key in ("gdb", "build", "scenario")) if {"gdb", "build", "scenario"} <= set(params) else None
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist looks at the groups in the same hook
 def pytest_collection_modifyitems(config, items):
     """Tests of one GDB and build run in one test process, one after the other: they share what that GDB has read."""
     long = [item for item in items if item.get_closest_marker("long")]
