@@ -129,14 +129,19 @@ def interrupt_product(child, command):
     whole = time.monotonic() - begin
     assert "Quit" not in child.before
     for part in (0.05, 0.1, 0.2, 0.3, 0.4):
-        child.sendline(command)
-        time.sleep(whole * part)
-        begin = time.monotonic()
-        child.sendintr()
-        child.expect_exact(PROMPT)
-        assert time.monotonic() - begin < AT_ONCE
-        assert "Quit" in child.before, f"not interrupted {part} of {whole} s in: {child.before}"
-        assert "Traceback" not in child.before and "Exception" not in child.before
+        # On a busy machine the first run may have been so slow that this one ends before the key: then earlier.
+        for delay in (whole * part, whole * part / 4, whole * part / 16):
+            child.sendline(command)
+            time.sleep(delay)
+            begin = time.monotonic()
+            child.sendintr()
+            child.expect_exact(PROMPT)
+            assert time.monotonic() - begin < AT_ONCE
+            assert "Traceback" not in child.before and "Exception" not in child.before
+            if "Quit" in child.before:
+                break
+        else:
+            pytest.fail(f"Ctrl-C did not end it after {delay} s, it takes {whole} s")
     child.sendline("py-async-bt --limit 1")
     child.expect_exact("150,001 tasks")
     child.expect_exact(PROMPT)
