@@ -31,7 +31,7 @@ def test_a_copy_elsewhere_works(gdb, core, fitting):
     assert answer.startswith("command 0")
 
 
-@pytest.mark.parametrize("how", ["-x", "relative", "symbolic link", "home"])
+@pytest.mark.parametrize("how", ["-x", "relative", "symbolic link", "home", "from a script"])
 def test_ways_to_source_it(gdb, core, front_folder, fitting, how):
     folder = gdb.path("copy of gdb")
     if how == "-x":
@@ -44,6 +44,10 @@ def test_ways_to_source_it(gdb, core, front_folder, fitting, how):
         link.symlink_to("copy of gdb/pyasync.py")
         done = gdb.batch(*gdb.on_bare_core(core), "-ex", f"source {gdb.path('link.py')}", "-ex", "py-async-bt")
         link.unlink()
+    elif how == "from a script":
+        script = front_folder.host / "script.py"
+        script.write_text(f"import gdb\ngdb.execute('source {folder}/pyasync.py')\n")
+        done = gdb.batch(*gdb.on_bare_core(core), "-x", gdb.path("script.py"), "-ex", "py-async-bt")
     else:
         home = {"HOME": gdb.path()}
         done = gdb.batch(*gdb.on_bare_core(core), "-ex", "source ~/copy of gdb/pyasync.py", "-ex", "py-async-bt", environment=home)
