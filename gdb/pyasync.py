@@ -14,7 +14,7 @@ def _load_pyasync() -> None:
             del sys.modules[name]
     importlib.invalidate_caches()
     # Where this file is, its code knows: __file__ is another file's if a Python script had this one sourced.
-    file = _load_pyasync.__code__.co_filename
+    file = sys._getframe().f_code.co_filename
     folder = os.path.dirname(os.path.realpath(os.path.expanduser(file)))
     # This folder only, and only for the import: a folder that has a `gdb` in it would shadow GDB's own module.
     sys.path.insert(0, folder)

@@ -1,21 +1,33 @@
-"""The target's memory as GDB lists it: commands' output read by the position of their hex numbers, which no translation changes."""
+"""
+The target's memory: what GDB lists, read by the position of its hex numbers, which no translation changes; and the core file's own
+program headers, since GDB takes half a minute to print the 30,000 segments of a big process.
+"""
 
 import bisect
 import re
-from typing import List, NamedTuple, Optional, Tuple
+import struct
+from typing import Iterator, List, NamedTuple, Optional, Tuple
 
 import gdb
 
 from . import library
 
-# maint info sections:  [7]  0x00400000->0x00401000 at 0x00007000: load1a ALLOC LOAD READONLY HAS_CONTENTS
-_SECTION = re.compile(r"^ *\[\d+\] +0x([0-9a-f]+)->0x([0-9a-f]+) at 0x([0-9a-f]+): (\S.*?) ((?:[A-Z_]+ ?)*)$", re.M)
-# What stands above the sections of a file: Core file: `/tmp/core', file type elf64-x86-64.
-_FILE = re.compile(r"^\S.*?[`'‘\"](/.*)['’\"], .*?[a-z0-9-]+\.$", re.M)
-_SEGMENT_NAME = re.compile(r"load\d+[a-z]?$")
+# info files:   `/tmp/core', file type elf64-x86-64.  and below it  0x0000000000400000 - 0x0000000000401000 is load1a
+_CORE_FILE = re.compile(r"^\s+[`'‘\"](/.*)['’\"], [^\n]*\n\s+0x[0-9a-f]+ - 0x[0-9a-f]+ \S+ (?:load|note)\d", re.M)
+
+# maint info sections:  [7]  0x00c39880->0x00c8e248 at 0x00839880: .PyRuntime ALLOC LOAD DATA HAS_CONTENTS
+_SECTION = re.compile(r"^ *\[\d+\] +0x([0-9a-f]+)->0x[0-9a-f]+ at 0x[0-9a-f]+: (\S.*?) ((?:[A-Z_]+ ?)*)$", re.M)
 
 # info proc mappings:  0x400000  0x425000  0x25000  0x0  r--p  /usr/bin/python3.15   (permissions only if live, name not always)
 _MAPPING = re.compile(r"^ *0x([0-9a-f]+) +0x([0-9a-f]+) +0x[0-9a-f]+ +0x[0-9a-f]+(?: +([r-][w-][x-][ps-]))?(?: +(\S.*?))? *$", re.M)
+
+# <elf.h>: Elf64_Phdr, and what of Elf64_Ehdr stands behind its 16 bytes of e_ident.
+_ELF_HEADER = struct.Struct("<16x2H I 3Q I 6H")
+_PROGRAM_HEADER = struct.Struct("<2I 6Q")
+_ELF_64_LITTLE = b"\x7fELF\x02\x01"
+_PT_LOAD = 1
+_PF_W = 2
+_PN_XNUM = 0xFFFF  # more program headers than fit: their number is in the first section header's sh_info
 
 
 class MemoryRange(NamedTuple):
@@ -32,27 +44,47 @@ class CoreFile(NamedTuple):
 
 def read_core() -> CoreFile:
     """The path of the selected inferior's core file and the runs of memory that it has the bytes of."""
-    text = gdb.execute("maint info sections", to_string=True)
-    # The executable's sections come first, then the core's, which are called note0, load1, load2a, ...
-    headings = list(_FILE.finditer(text))
-    begin = headings[-1].end() if headings else 0
+    path = _core_path()
+    if path is None:
+        return CoreFile(None, [])
     files = _MappedFiles()
     ranges = []
-    for match in _SECTION.finditer(text, begin):
-        flags = match[5].split()
-        if not _SEGMENT_NAME.match(match[4]) or "LOAD" not in flags:
-            continue
-        start, end, file_offset = int(match[1], 16), int(match[2], 16), int(match[3], 16)
-        known = library.RANGE_IN_CORE
-        known |= 0 if "READONLY" in flags else library.RANGE_WRITABLE
-        known |= library.RANGE_FILE_BACKED if files.contain(start) else 0
-        ranges.append(MemoryRange(start, end, file_offset, known))
-    return CoreFile(_core_path(headings[-1][1] if headings else None), ranges)
+    try:
+        for start, size, offset, writable in _loaded_segments(path):
+            flags = library.RANGE_IN_CORE
+            flags |= library.RANGE_WRITABLE if writable else 0
+            flags |= library.RANGE_FILE_BACKED if files.contain(start) else 0
+            ranges.append(MemoryRange(start, start + size, offset, flags))
+    except (OSError, struct.error):
+        return CoreFile(path, [])  # the library reads through GDB
+    return CoreFile(path, ranges)
 
 
-def _core_path(from_sections: Optional[str]) -> Optional[str]:
+def _core_path() -> Optional[str]:
     corefile = getattr(gdb.selected_inferior(), "corefile", None)  # since GDB 17
-    return corefile.filename if corefile is not None else from_sections
+    if corefile is not None:
+        return corefile.filename
+    match = _CORE_FILE.search(gdb.execute("info files", to_string=True))
+    return match[1] if match else None
+
+
+def _loaded_segments(path: str) -> Iterator[Tuple[int, int, int, bool]]:
+    """(address, size in the file, offset in the file, writable) of each segment that has bytes."""
+    with open(path, "rb") as core:
+        header = core.read(_ELF_HEADER.size)
+        if not header.startswith(_ELF_64_LITTLE):
+            return
+        _, _, _, _, table, sections, _, _, entry_size, count, _, _, _ = _ELF_HEADER.unpack(header)
+        if count == _PN_XNUM:
+            core.seek(sections + 44)
+            (count,) = struct.unpack("<I", core.read(4))
+        core.seek(table)
+        headers = core.read(entry_size * count)
+    if entry_size != _PROGRAM_HEADER.size:
+        return
+    for kind, flags, offset, address, _, size, _, _ in _PROGRAM_HEADER.iter_unpack(headers):
+        if kind == _PT_LOAD and size > 0:
+            yield address, size, offset, bool(flags & _PF_W)
 
 
 def read_process() -> List[MemoryRange]:
@@ -93,8 +125,8 @@ def section_addresses(name: str) -> List[int]:
     text = gdb.execute(f"maint info sections -all-objects {name}", to_string=True)
     addresses = []
     for match in _SECTION.finditer(text):
-        flags = match[5].split()
+        flags = match[3].split()
         # An object file's separate debug file shows the section too, but without contents.
-        if match[4] == name and "LOAD" in flags and "HAS_CONTENTS" in flags:
+        if match[2] == name and "LOAD" in flags and "HAS_CONTENTS" in flags:
             addresses.append(int(match[1], 16))
     return sorted(set(addresses))
