@@ -127,7 +127,7 @@ static int32_t target_write(uint32_t style, const char *bytes, uint64_t length)
     current->writes++;
     if (!count_call())
         return PA_ABORTED;
-    ck_assert_msg(first_bad_byte(bytes, length) == length, "a write is no clean UTF-8");
+    check_fast(first_bad_byte(bytes, length) == length); /* clean UTF-8 */
     if (current->output_length + length + 1 > current->output_capacity) {
         current->output_capacity = 2 * (current->output_length + length + 1);
         current->output = realloc(current->output, current->output_capacity);
@@ -201,8 +201,8 @@ void image_unmap(struct image *image, uint64_t address)
 uint8_t *image_at(struct image *image, uint64_t address, uint64_t size)
 {
     struct image_run *run = run_at(image, address);
-    ck_assert_msg(run && size <= run->size - (address - run->address), "%llu bytes at 0x%llx are not in the image",
-                  (unsigned long long)size, (unsigned long long)address);
+    if (!run || size > run->size - (address - run->address))
+        ck_abort_msg("%llu bytes at 0x%llx are not in the image", (unsigned long long)size, (unsigned long long)address);
     return run->bytes + (address - run->address);
 }
 

@@ -46,7 +46,7 @@ static const struct {
 
 uint64_t python_offset(const struct python *python, enum python_slot slot)
 {
-    ck_assert_int_ge(slots[slot][python->build], 0);
+    check_fast(slots[slot][python->build] >= 0);
     return (uint64_t)slots[slot][python->build];
 }
 
@@ -79,7 +79,8 @@ uint64_t python_alloc(struct python *python, uint64_t size)
 {
     uint64_t address = python->next_object;
     python->next_object += (size + 15) / 16 * 16;
-    ck_assert_msg(python->next_object <= python->end_of_objects, "the heap of the image is full");
+    if (python->next_object > python->end_of_objects)
+        ck_abort_msg("the heap of the image is full");
     return address;
 }
 
@@ -351,7 +352,7 @@ void python_dict_set(struct python *python, uint64_t dict, const char *key, uint
     uint64_t keys = image_u64(python->image, dict + OFFSET(dict_keys)), count = image_u64(python->image, keys + 24);
     bool general = *image_at(python->image, keys + 10, 1) == 0;
     uint64_t entry = keys + 32 + (1u << DICT_LOG2_SIZE) + count * (general ? 24 : 16);
-    ck_assert_uint_lt(count, 1u << DICT_LOG2_SIZE);
+    check_fast(count < 1u << DICT_LOG2_SIZE);
     if (general)
         put(python, entry, 0x1234567);
     put(python, entry + (general ? 8 : 0), python_str(python, key));

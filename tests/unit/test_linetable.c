@@ -96,7 +96,7 @@ START_TEST(test_table_cut_anywhere_gives_the_true_line_or_none)
         memcpy(copy, with_columns, length);
         for (int64_t unit = 0; unit < 256; unit++) {
             int32_t line = pa_line_of(copy, length, 1, unit);
-            ck_assert(line == 0 || line == pa_line_of(with_columns, sizeof(with_columns), 1, unit));
+            check_fast(line == 0 || line == pa_line_of(with_columns, sizeof(with_columns), 1, unit));
         }
         free(copy);
     }
