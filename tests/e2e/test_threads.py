@@ -9,19 +9,24 @@ import pytest
 pytestmark = pytest.mark.parametrize("gdb, build", harness.PAIRS)
 
 
-# The document, then what `py-async-bt` answers when each of the scenario's four threads is selected.
-COMMANDS = ["py-async-bt --all --json", *(command for number in range(1, 5) for command in (f"thread {number}", "py-async-bt"))]
+# The document, then what `py-async-bt` answers when each of the four threads is selected. What GDB has to say of threads
+# without registers (see below) it says at `info threads`.
+COMMANDS = [
+    "info threads",
+    "py-async-bt --all --json",
+    *(command for number in range(1, 5) for command in (f"thread {number}", "py-async-bt")),
+]
 
 
 def expect(oracle, answers, lwps=None):
     """What COMMANDS answer: the task that runs in the selected thread, and no other; where none runs, all tasks, and the reason."""
-    document = answers[0].json()
+    document = answers[1].json()
     found = compare.differences(oracle, document, lwps)
-    assert not found, "\n".join([*found, str(answers[0])])
+    assert not found, "\n".join([*found, str(answers[1])])
     assert sorted(thread["num"] for thread in document["threads"]) == [1, 2, 3, 4]
     running = 0
     for thread in document["threads"]:
-        answer = answers[2 * thread["num"]]
+        answer = answers[2 * thread["num"] + 1]
         if thread["task"]:
             running += 1
             assert answer.text.startswith("The task that runs in the selected thread; 3 more tasks: py-async-bt --all\n"), answer
@@ -52,7 +57,12 @@ def outer_ids(pid):
 
 
 def test_process_in_a_pid_namespace(gdb, build, scratch):
-    """Seen from outside, the kernel's thread ids are not those that Python knows. Live, and in a core that gcore makes."""
+    """
+    Seen from outside, the kernel's thread ids are not those that Python knows. Live, and in a core that gcore makes.
+
+    In that core GDB's libthread_db adds threads under the ids from inside, without registers: they are nobody's. It is the newer GDB
+    that makes it: version 13 leaves out stacks that have a guard page inside their mapping, as new C libraries make them.
+    """
     harness.prepare()
     core = scratch / "core"
     # The scenario is PID 1 in there, and ends with unshare.
@@ -61,8 +71,9 @@ def test_process_in_a_pid_namespace(gdb, build, scratch):
         lwps = outer_ids(process.pid)
         oracle = json.loads((scratch / "oracle.json").read_text())
         assert oracle["pid"] == 1 and lwps[1] == process.pid
-        gcore = f"gcore {harness.seen_by(gdb, core)}"
-        *live, made = harness.ask(gdb, f"/usr/bin/{build}", f"attach {process.pid}", *COMMANDS, gcore)
+        live = harness.ask(gdb, f"/usr/bin/{build}", f"attach {process.pid}", *COMMANDS)
+        gcore = f"gcore {harness.inside(core)}"
+        (made,) = harness.ask("root-gdb", f"/usr/bin/{build}", f"attach {process.pid}", gcore)
     assert made.error is None, made
     expect(oracle, live, lwps)
     expect(oracle, harness.ask(gdb, f"/usr/bin/{build}", f"core {harness.seen_by(gdb, core)}", *COMMANDS), lwps)
