@@ -76,7 +76,7 @@ def test_no_line_is_forged(reading):
 
 @pytest.mark.parametrize("gdb, build", harness.PAIRS)
 def test_hostile_text_is_in_no_error_and_completion(gdb, build):
-    """In an error `?` stands for each character that is not printable. Only names that can be typed without quotes are completed."""
+    """In an error `?` stands for each character that is not printable. Only names that need no quotes are completed."""
     made = harness.make_core(build, "hostile")
     loop = made.oracle["tasks"][0]["loop"]
     named, hostile, plain = harness.ask_core(

@@ -60,7 +60,7 @@ def test_process_in_a_pid_namespace(gdb, build, scratch):
     """
     Seen from outside, the kernel's thread ids are not those that Python knows. Live, and in a core that gcore makes.
 
-    In that core GDB's libthread_db adds threads under the ids from inside, without registers: they are nobody's. It is the newer GDB
+    In that core libthread_db adds threads under the ids from inside, without registers: they are nobody's. It is the newer GDB
     that makes it: version 13 leaves out stacks that have a guard page inside their mapping, as new C libraries make them.
     """
     harness.prepare()
