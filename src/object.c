@@ -64,7 +64,8 @@ void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struc
 {
     *objects = (struct pa_objects){.work = memory->work, .memory = memory, .layout = layout, .sys_modules = sys_modules};
     memset(objects->recent_types, 0xff, sizeof(objects->recent_types));
-    for (size_t i = 0; i < KNOWN_TYPES; i++) {
+    /* With the files of another program, its symbols are none of ours either: sys.modules tells the types. */
+    for (size_t i = 0; i < KNOWN_TYPES && !memory->core_only; i++) {
         int32_t status = objects->work->target->symbol(known_types[i].symbol, &objects->known[known_types[i].kind]);
         if (status == PA_OK)
             objects->known_by[known_types[i].kind] = PA_BY_SYMBOL;

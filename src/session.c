@@ -70,7 +70,8 @@ static enum pa_status find(struct pa_session *session, bool exhaustive)
         status = pa_find(&session->found, &session->memory, &session->layout, exhaustive, session->error, sizeof(session->error));
     if (status != PA_OK)
         return status;
-    pa_layout_read_dwarf(&session->layout, &session->work);
+    if (!session->memory.core_only)
+        pa_layout_read_dwarf(&session->layout, &session->work);
     pa_objects_init(&session->objects, &session->memory, &session->layout, find_sys_modules(session));
     pa_codes_init(&session->codes, &session->objects);
     pa_graph_init(&session->graph, &session->codes, session->found.runtime);
