@@ -13,6 +13,9 @@ import pytest
 from harness import PROJECT, ROOT
 
 QUIET = ["-nx", "-nh", "-q", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"]
+# Reading Python's debug files takes five times as long as all else in most of these tests.
+QUIET += ["-iex", "set debug-file-directory /none"]
+DEBUG_FILES = ["-iex", "set debug-file-directory /usr/lib/debug"]
 PROMPT = "(gdb) "
 
 PROGRAM = """
@@ -89,18 +92,19 @@ class Gdb:
     def command(self, *arguments):
         if self.version == 13:
             return ["gdb", *QUIET, "-iex", f"set sysroot {ROOT}", *arguments]
-        return harness.in_root_with_proc("gdb", *QUIET, *arguments)
+        # The default "target:" has all files read through gdbserver, where there is one.
+        return harness.in_root_with_proc("gdb", *QUIET, "-iex", "set sysroot /", *arguments)
 
     def on_bare_core(self, name):
         """The core alone: opens many times faster than with the executable and its debug file."""
         return ["-core", self.path(name)]
 
-    def on_core(self, name, executable="/usr/bin/python3.15"):
-        return [self.root_path(executable), self.path(name)]
+    def on_core(self, name, debug_files=False):
+        return [*(DEBUG_FILES if debug_files else []), self.root_path("/usr/bin/python3.15"), self.path(name)]
 
-    def on_process(self, pid, executable="/usr/bin/python3.15"):
+    def on_process(self, pid, debug_files=False):
         # GDB 13 outside the root does not find the executable by itself: it puts the sysroot before a path that has it already.
-        return [self.root_path(executable), "-p", str(pid)]
+        return [*(DEBUG_FILES if debug_files else []), self.root_path("/usr/bin/python3.15"), "-p", str(pid)]
 
     def source(self, folder="gdb"):
         return ["-ex", f"source {self.path(folder, 'pyasync.py')}"]

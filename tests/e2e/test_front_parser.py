@@ -161,7 +161,7 @@ def test_kinds_of_operands(on_core):
 
 def test_expressions_of_the_programs_own_symbols(gdb, core):
     lines = ["p/x (long)&_PyRuntime", "py-async-bt &_PyRuntime", "py-async-bt '*&_PyRuntime'", "py-async-bt *Py_DecRef"]
-    printed, pointer, object_, function = gdb.run(lines, *gdb.on_core(core), *gdb.source())
+    printed, pointer, object_, function = gdb.run(lines, *gdb.on_core(core, debug_files=True), *gdb.source())
     address = printed.split()[-1]
     assert pointer.splitlines()[1:] == [f"operand 2 {address} <&_PyRuntime>"]
     assert object_.splitlines()[1:] == [f"operand 2 {address} <*&_PyRuntime>"]

@@ -39,10 +39,7 @@ def answers(gdb, product, front_folder):
     def ask(connect, leave):
         files = [front_folder.host / f"answer-{number}.json" for number in range(len(COMMANDS))]
         ours = [f"{command} --json --output {gdb.path(file.name)}" for command, file in zip(COMMANDS, files)]
-        # Without it GDB would read every file through the server, debug files too.
-        sysroot = ["-iex", "set sysroot /"] if gdb.version == 18 else []
-        arguments = [*sysroot, gdb.root_path("/usr/bin/python3.15"), *gdb.source(product)]
-        outputs = gdb.run([*connect, *ours, *leave], *arguments)
+        outputs = gdb.run([*connect, *ours, *leave], gdb.root_path("/usr/bin/python3.15"), *gdb.source(product))
         assert outputs[len(connect) : len(connect) + len(ours)] == [""] * len(ours)
         return [comparable(file.read_text()) for file in files]
 

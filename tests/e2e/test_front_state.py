@@ -34,7 +34,8 @@ def state():
 
 @pytest.mark.parametrize("where", ["core", "process"])
 def test_selection_and_settings(gdb, core, process, where):
-    arguments = gdb.on_core(core) if where == "core" else gdb.on_process(process.pid)
+    debug = {"debug_files": True}  # for frames to select
+    arguments = gdb.on_core(core, **debug) if where == "core" else gdb.on_process(process.pid, **debug)
     prepare = ["set language ada", "set print pretty on", "set print elements 7", "set $_ = 42", "thread 2", "up", "up"]
     lines = [*prepare, *state(), *OURS, *state()]
     outputs = gdb.run(lines, *arguments, *gdb.source())

@@ -14,7 +14,10 @@ PYTHON = harness.ROOT / "usr/bin/python3.15"
 
 @pytest.fixture
 def on_core(gdb, core):
-    return lambda *lines: gdb.run([f"py-async-bt --in '{line}'" for line in lines], *gdb.on_core(core), *gdb.source())
+    def run(*lines, **options):
+        return gdb.run([f"py-async-bt --in '{line}'" for line in lines], *gdb.on_core(core, **options), *gdb.source())
+
+    return run
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def elf_symbol(name):
 
 def test_symbols(on_core):
     runtime, coroutine, static, missing = on_core(
-        "symbol _PyRuntime", "symbol PyCoro_Type", "symbol _PyAsyncGenAThrow_Type", "symbol no_such"
+        "symbol _PyRuntime", "symbol PyCoro_Type", "symbol _PyAsyncGenAThrow_Type", "symbol no_such", debug_files=True
     )
     assert runtime == f"symbol 0 {elf_symbol('_PyRuntime'):#x}\n"
     assert coroutine == f"symbol 0 {elf_symbol('PyCoro_Type'):#x}\n"
@@ -133,7 +136,7 @@ def test_member_offsets(on_core):
     """From the debug file; the numbers are python3.15's own."""
     nested, plain, char, no_member, no_type = on_core(
         "member TaskObj task_node.next", "member TaskObj task_coro", "member PyGenObject gi_frame_state",
-        "member TaskObj task_nothing", "member NoSuchType x",
+        "member TaskObj task_nothing", "member NoSuchType x", debug_files=True,
     )  # fmt: skip
     assert nested == "member 152\n"
     assert plain == "member 128\n"
@@ -144,7 +147,7 @@ def test_member_offsets(on_core):
 
 def test_members_of_anonymous_structures(on_core):
     """PyObject's ob_refcnt is in an anonymous union (3.14 and later); ob_type stands behind it."""
-    refcount, kind = on_core("member PyObject ob_refcnt", "member PyObject ob_type")
+    refcount, kind = on_core("member PyObject ob_refcnt", "member PyObject ob_type", debug_files=True)
     assert (refcount, kind) == ("member 0\n", "member 8\n")
 
 
