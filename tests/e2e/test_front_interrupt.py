@@ -107,15 +107,17 @@ def test_ctrl_c_twice(on_core):
 
 # ---- the product, on so many tasks that one has the time to press a key
 
+ONE_CORE = pytest.mark.xdist_group("front-product")  # in one test process: the core is big
 
-@pytest.fixture(scope="module")
+
+@pytest.fixture(scope="session")
 def many_tasks(front_folder):
     front_folder.copy_product("product")
     (front_folder.host / "many_tasks.py").write_text(MANY_TASKS)
     return ["python3.15", str(front_folder.inside / "many_tasks.py"), "150000"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def big_core(front_folder, many_tasks):
     yield front_folder.make_core("big-core", *many_tasks, "abort")
     (front_folder.host / "big-core").unlink()
@@ -147,6 +149,7 @@ def interrupt_product(child, command):
     child.expect_exact(PROMPT)
 
 
+@ONE_CORE
 @pytest.mark.parametrize("option", ["", " --no-map"], ids=["mapped", "read"])
 def test_product_on_a_core(gdb, big_core, option):
     arguments = ["-ex", "set style enabled off", *gdb.on_core(big_core), *gdb.source("product")]
@@ -154,6 +157,7 @@ def test_product_on_a_core(gdb, big_core, option):
         interrupt_product(child, f"py-async-bt --all --json --output /dev/null{option}")
 
 
+@ONE_CORE
 def test_product_on_a_process(gdb, many_tasks, running):
     with running(*many_tasks) as process:
         arguments = ["-ex", "set style enabled off", *gdb.on_process(process.pid), *gdb.source("product")]
@@ -161,6 +165,7 @@ def test_product_on_a_process(gdb, many_tasks, running):
             interrupt_product(child, "py-async-bt --all --json --output /dev/null")
 
 
+@ONE_CORE
 def test_product_in_the_pager(gdb, big_core):
     arguments = ["-ex", "set style enabled off", *gdb.on_core(big_core), *gdb.source("product")]
     with gdb.terminal(*arguments) as child:

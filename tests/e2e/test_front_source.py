@@ -7,7 +7,7 @@ import pytest
 pytest_plugins = "front_gdb"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def files(front_folder):
     """Source files whose first line says where they are."""
     base = front_folder.host / "sources"
