@@ -3,6 +3,7 @@ Parts of GDB's state that a command changes for a moment and always gives back, 
 
 Python can raise KeyboardInterrupt between any two steps, also in a `finally` or on the way into a context manager's __exit__. So
 SIGINT is held back while state is taken and given back, and let in for the body alone, which is a function for that reason.
+pthread_sigmask() itself raises what came just before, when the mask has changed already: hence its place inside each `try`.
 """
 
 import signal
@@ -14,8 +15,9 @@ Result = TypeVar("Result")
 
 
 def _borrow(take: Callable[[], None], give_back: Callable[[], None], body: Callable[[], Result]) -> Result:
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         take()
         try:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -23,8 +25,10 @@ def _borrow(take: Callable[[], None], give_back: Callable[[], None], body: Calla
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     finally:
-        give_back()
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        try:
+            give_back()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def with_setting(name: str, value: Union[bool, str], body: Callable[[], Result]) -> Result:

@@ -70,7 +70,7 @@ class _Command(gdb.Command):
         elif token.startswith("-") and "--" not in words:
             candidates = [option.name for option in options_of(self.command)]
         elif self.takes_tasks:
-            candidates = self._sessions.complete(token)
+            candidates = self._sessions.complete(token, words)
         else:
             candidates = []
         # GDB breaks words at "-" too and puts what we return in the place of `word` alone, the last part of our token.

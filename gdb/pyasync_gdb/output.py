@@ -40,12 +40,12 @@ class _Styles:
     _INTENSITIES = {"bold": "1", "dim": "2"}
 
     def __init__(self) -> None:
-        self._native = hasattr(gdb, "Style")
+        self._native = [name and gdb.Style(name) for name in library.STYLES] if hasattr(gdb, "Style") else []
         self._escapes: List[str] = [] if self._native else [self._escape(name) for name in library.STYLES]
 
     def write(self, text: str, style: int) -> None:
         if self._native:
-            gdb.write(text, style=gdb.Style(library.STYLES[style]))
+            gdb.write(text, style=self._native[style])
         elif self._escapes[style]:
             gdb.write(f"{self._escapes[style]}{text}\033[m")
         else:

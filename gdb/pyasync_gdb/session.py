@@ -1,7 +1,7 @@
 """Sessions of the library: one for each inferior, dropped as soon as its target may have changed."""
 
 import ctypes
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 import gdb
 
@@ -17,16 +17,20 @@ _CHANGES = (
     "inferior_deleted",
 )  # fmt: skip
 
+Result = TypeVar("Result")
+
 _COMPLETION_BYTES = 1 << 16
 
 
 class Session:
     """The library's view of one inferior while it stands still."""
 
-    def __init__(self, lib: ctypes.CDLL, arguments: Arguments) -> None:
-        self.identity = _identity(arguments)
+    def __init__(self, lib: ctypes.CDLL, inferior: Tuple[int, int], reading: Tuple[bool, bool]) -> None:
+        self.inferior = inferior  # of which process or core it is: see _inferior()
+        self.reading = reading  # --no-map, --exhaustive
+        self.intact = True  # no call of the library has failed or was interrupted
         self._library = lib
-        self._target = Target(use_map=not arguments.no_map)
+        self._target = Target(use_map=not reading[0])
         self._handle = ctypes.c_void_p()
         status = lib.pa_session_create(ctypes.byref(self._target.structure), ctypes.byref(self._handle))
         if status != library.OK:
@@ -38,6 +42,7 @@ class Session:
         self._library.pa_session_destroy(handle)
 
     def run(self, request: library.Request, output: Union[File, Terminal]) -> None:
+        self.intact = False
         run = self._library.pa_session_run
         status = self._target.call(run, self._handle, ctypes.byref(request), write=output.write)
         if status == library.NO_MEMORY:
@@ -45,12 +50,15 @@ class Session:
         if status != library.OK:
             message = self._library.pa_session_error(self._handle) or b"pyasync failed"
             raise gdb.GdbError(message.decode("utf-8", "replace"))
+        self.intact = True
 
     def complete(self, prefix: str) -> List[str]:
         """The names of tasks that begin with @p prefix."""
+        self.intact = False
         buffer = ctypes.create_string_buffer(_COMPLETION_BYTES)
         complete = self._library.pa_session_complete
         count = self._target.call(complete, self._handle, prefix.encode("utf-8", "replace"), buffer, len(buffer))
+        self.intact = True
         return [name.decode("utf-8", "replace") for name in buffer.raw.split(b"\0")[:count]]
 
 
@@ -79,48 +87,41 @@ class Sessions:
 
     def run(self, command: int, arguments: Arguments) -> None:
         """Answer one command. Raises gdb.GdbError, KeyboardInterrupt."""
-        session = self._open(arguments)
-        self._busy = True
-        completed = False
-        try:
-            request = _request(command, arguments, session)
-            output = File(arguments.output) if arguments.output else Terminal(allow_styles=not arguments.json)
-            try:
-                request.flags |= library.REQUEST_STYLED if output.styled else 0
-                session.run(request, output)
-                completed = True
-            finally:
-                output.close(completed)
-        finally:
-            self._busy = False
-            if self._stale or not completed:
-                self._drop_all()
-
-    def complete(self, prefix: str) -> List[str]:
-        """Names of tasks for completion; none if there is no target."""
-        session = self._open(Arguments())
-        self._busy = True
-        completed = False
-        try:
-            names = session.complete(prefix)
-            completed = True
-            return names
-        finally:
-            self._busy = False
-            if self._stale or not completed:
-                self._drop_all()
-
-    def _open(self, arguments: Arguments) -> Session:
-        lib = self.load_library()
+        self.load_library()
         _check_target()
+        reading = (arguments.no_map, arguments.exhaustive)
+        session = self._session()
+        if session is None or session.reading != reading:
+            session = self._open(reading)
+        self._use(session, lambda: _answer(session, command, arguments))
+
+    def complete(self, prefix: str, words: List[str]) -> List[str]:
+        """Names of tasks for completion; none if there is no target. @p words stand before on the line."""
+        self.load_library()
+        _check_target()
+        session = self._session() or self._open(("--no-map" in words, "--exhaustive" in words))
+        return self._use(session, lambda: session.complete(prefix))
+
+    def _session(self) -> Optional[Session]:
+        """The session of the selected inferior, if it is still about the same process or core."""
+        session = self._sessions.get(gdb.selected_inferior().num)
+        return session if session is not None and session.inferior == _inferior() else None
+
+    def _open(self, reading: Tuple[bool, bool]) -> Session:
         number = gdb.selected_inferior().num
-        session = self._sessions.get(number)
-        if session is not None and session.identity != _identity(arguments):
-            self._drop_all()
-            session = None
-        if session is None:
-            session = self._sessions[number] = Session(lib, arguments)
+        if number in self._sessions:
+            self._sessions.pop(number).close()
+        session = self._sessions[number] = Session(self.load_library(), _inferior(), reading)
         return session
+
+    def _use(self, session: Session, work: Callable[[], Result]) -> Result:
+        self._busy = True
+        try:
+            return work()
+        finally:
+            self._busy = False
+            if self._stale or not session.intact:
+                self._drop_all()
 
     def _target_changed(self, _event: Any) -> None:
         # GDB reads an object file's symbols when they are first needed, that is also while the library works on the session.
@@ -135,10 +136,10 @@ class Sessions:
             self._sessions.popitem()[1].close()
 
 
-def _identity(arguments: Arguments) -> Tuple[object, ...]:
-    """What a session depends on and no event tells: which process, and how it is read."""
+def _inferior() -> Tuple[int, int]:
+    """Which process or core is selected: a number of a connection is used once."""
     inferior = gdb.selected_inferior()
-    return inferior.pid, inferior.connection_num, arguments.no_map, arguments.exhaustive
+    return inferior.pid, inferior.connection_num or 0
 
 
 def _check_target() -> None:
@@ -150,7 +151,19 @@ def _check_target() -> None:
         raise gdb.GdbError(f"thread {running} is running: stop the process first (`interrupt -a`)")
 
 
-def _request(command: int, arguments: Arguments, session: Session) -> library.Request:
+def _answer(session: Session, command: int, arguments: Arguments) -> None:
+    request = _request(session, command, arguments)
+    output = File(arguments.output) if arguments.output else Terminal(allow_styles=not arguments.json)
+    complete = False
+    try:
+        request.flags |= library.REQUEST_STYLED if output.styled else 0
+        session.run(request, output)
+        complete = True
+    finally:
+        output.close(complete)
+
+
+def _request(session: Session, command: int, arguments: Arguments) -> library.Request:
     resolved = [operands.resolve(text, lambda name: name in session.complete(name)) for text in arguments.operands]
     array = (library.Operand * len(resolved))()
     for entry, operand in zip(array, resolved):

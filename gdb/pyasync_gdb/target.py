@@ -1,5 +1,6 @@
 """struct pa_target, filled in: what the library asks about the process or core that GDB has selected."""
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -60,12 +61,13 @@ class Target:
         self._error = None
         self._write = write
         self._source = SourceFiles()
-        old = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
         try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
             status = function(*arguments)
         finally:
             self._write = None
-            signal.pthread_sigmask(signal.SIG_SETMASK, old)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if self._error is not None:
             raise self._error
         return status
@@ -82,7 +84,8 @@ class Target:
                     signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
             except BaseException as error:  # also KeyboardInterrupt: nothing may be raised into the library
                 self._error = error
-                signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+                with contextlib.suppress(KeyboardInterrupt):  # pressed twice: one is enough, and the mask has changed already
+                    signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
                 return aborted
 
         return callback

@@ -92,4 +92,14 @@ def test_a_failed_command_drops_it(on_core):
 
 
 def test_a_wrong_command_line_does_not(on_core):
-    assert on_core(COUNT, "py-async-bt --nope", "complete py-async-bt wor", COUNT) == [1, 1]
+    assert on_core(COUNT, "py-async-bt --nope", "py-async-bt &nothing", COUNT) == [1, 1]
+
+
+def test_completion_takes_the_session_that_is_there(on_core):
+    """Whatever it was made for: what maps a core could end GDB where the user has said --no-map."""
+    assert on_core(f"{COUNT} --no-map", "complete py-async-bt wor", f"{COUNT} --no-map") == [1, 1]
+    assert on_core("complete py-async-bt --no-map wor", f"{COUNT} --no-map", COUNT) == [1, 2]
+
+
+def test_what_cannot_be_written_leaves_it_alone(on_core):
+    assert on_core(COUNT, "py-async-bt --output /no/folder/file", COUNT) == [1, 1]
