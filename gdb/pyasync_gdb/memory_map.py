@@ -12,8 +12,8 @@ import gdb
 
 from . import library
 
-# info files:   `/tmp/core', file type elf64-x86-64.  and below it  0x0000000000400000 - 0x0000000000401000 is load1a
-_CORE_FILE = re.compile(r"^\s+[`'‘\"](/.*)['’\"], [^\n]*\n\s+0x[0-9a-f]+ - 0x[0-9a-f]+ \S+ (?:load|note)\d", re.M)
+# What stands above the sections of a file:  Core file: `/tmp/core', file type elf64-x86-64.
+_FILE = re.compile(r"^\S.*?[`'‘\"](/.*)['’\"], .*?[a-z0-9-]+\.$", re.M)
 
 # maint info sections:  [7]  0x00c39880->0x00c8e248 at 0x00839880: .PyRuntime ALLOC LOAD DATA HAS_CONTENTS
 _SECTION = re.compile(r"^ *\[\d+\] +0x([0-9a-f]+)->0x[0-9a-f]+ at 0x[0-9a-f]+: (\S.*?) ((?:[A-Z_]+ ?)*)$", re.M)
@@ -28,6 +28,7 @@ _ELF_64_LITTLE = b"\x7fELF\x02\x01"
 _PT_LOAD = 1
 _PF_W = 2
 _PN_XNUM = 0xFFFF  # more program headers than fit: their number is in the first section header's sh_info
+_MOST_SEGMENTS = 1 << 20  # a process has at most 65,530 mappings unless its kernel was told otherwise
 
 
 class MemoryRange(NamedTuple):
@@ -55,7 +56,7 @@ def read_core() -> CoreFile:
             flags |= library.RANGE_WRITABLE if writable else 0
             flags |= library.RANGE_FILE_BACKED if files.contain(start) else 0
             ranges.append(MemoryRange(start, start + size, offset, flags))
-    except (OSError, struct.error):
+    except (OSError, ValueError, struct.error):
         return CoreFile(path, [])  # the library reads through GDB
     return CoreFile(path, ranges)
 
@@ -64,8 +65,9 @@ def _core_path() -> Optional[str]:
     corefile = getattr(gdb.selected_inferior(), "corefile", None)  # since GDB 17
     if corefile is not None:
         return corefile.filename
-    match = _CORE_FILE.search(gdb.execute("info files", to_string=True))
-    return match[1] if match else None
+    # No section is called "-": this leaves the headings of the files, the executable's (if there is one) and then the core's.
+    headings = _FILE.findall(gdb.execute("maint info sections -", to_string=True))
+    return headings[-1] if headings else None
 
 
 def _loaded_segments(path: str) -> Iterator[Tuple[int, int, int, bool]]:
@@ -78,10 +80,10 @@ def _loaded_segments(path: str) -> Iterator[Tuple[int, int, int, bool]]:
         if count == _PN_XNUM:
             core.seek(sections + 44)
             (count,) = struct.unpack("<I", core.read(4))
+        if entry_size != _PROGRAM_HEADER.size:
+            return
         core.seek(table)
-        headers = core.read(entry_size * count)
-    if entry_size != _PROGRAM_HEADER.size:
-        return
+        headers = core.read(entry_size * min(count, _MOST_SEGMENTS))
     for kind, flags, offset, address, _, size, _, _ in _PROGRAM_HEADER.iter_unpack(headers):
         if kind == _PT_LOAD and size > 0:
             yield address, size, offset, bool(flags & _PF_W)

@@ -1,6 +1,7 @@
 """What the front tells the library about a target, beside what the kernel and the ELF tools say."""
 
 import re
+import struct
 import subprocess
 from pathlib import Path
 
@@ -56,6 +57,50 @@ def test_ranges_of_a_core(on_core, front_folder, core):
     files = [start for start, (_, _, flags) in found.items() if {"file", "writable"} <= flags]
     assert len(files) > 5  # the data of the executable, libc, ...
     assert len(files) < len(found) / 2
+
+
+def elf(count, extended=0, table=64, entry_size=56, headers=()):
+    """An ELF file of program headers alone; @p extended is their number where it does not fit into @p count."""
+    sections = table + 56 * len(headers)
+    header = struct.pack("<4s12B2HI3QI6H", b"\x7fELF", 2, 1, 1, *[0] * 9, 4, 62, 1, 0, table, sections, 0, 64, entry_size, count, 64, 1, 0)
+    packed = b"".join(struct.pack("<2I6Q", 1, 6, 4096, address, 0, size, size, 1) for address, size in headers)
+    return header + packed + struct.pack("<2I4Q2I2Q", 0, 0, 0, 0, 0, 0, 0, extended, 0, 0)
+
+
+def test_program_headers_as_bad_as_may_be(gdb, front_folder):
+    """More than 16 bits can count, and those of hostile or cut files: no exception but those that read_core() expects."""
+    many = [(8192 * number, 4096) for number in range(1, 70001)]
+    files = {
+        "many": elf(0xFFFF, 70000, headers=many),
+        "empty": b"",
+        "text": b"not an ELF file\n" * 20,
+        "cut header": elf(1)[:50],
+        "cut table": elf(2, headers=many[:2])[:170],
+        "32 bit": b"\x7fELF\x01\x01" + bytes(100),
+        "no table": elf(1, table=2**63),
+        "no sections": elf(0xFFFF, headers=many[:3])[:232],
+        "billions": elf(0xFFFF, 2**32 - 1, headers=many[:2]),
+        "odd size": elf(1, entry_size=57, headers=many[:2]),
+        "around the end": elf(1, headers=[(2**64 - 4096, 2**64 - 1)]),
+    }
+    (front_folder.host / "elf").mkdir(exist_ok=True)
+    for name, content in files.items():
+        (front_folder.host / "elf" / name).write_bytes(content)
+    script = front_folder.host / "segments.py"
+    script.write_text(
+        "import os, struct, sys\nfrom pyasync_gdb import memory_map\n"
+        f"for name in {list(files)}:\n"
+        "    try:\n"
+        f"        print(name, len(list(memory_map._loaded_segments(os.path.join({gdb.path('elf')!r}, name)))), sep=': ')\n"
+        "    except (OSError, ValueError, struct.error) as error:\n"
+        "        print(name, type(error).__name__, sep=': ')\n"
+    )
+    done = gdb.batch(*gdb.source(), "-x", gdb.path("segments.py"))
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert dict(line.split(": ") for line in done.stdout.splitlines()) == {
+        "many": "70000", "empty": "0", "text": "0", "cut header": "error", "cut table": "error", "32 bit": "0",
+        "no table": "ValueError", "no sections": "error", "billions": "error", "odd size": "0", "around the end": "1",
+    }  # fmt: skip
 
 
 def test_ranges_of_a_process(on_process, process):
