@@ -146,6 +146,9 @@ def _check_target() -> None:
     inferior = gdb.selected_inferior()
     if inferior.pid == 0 or not inferior.threads():
         raise gdb.GdbError("no process and no core: use `core FILE` or `attach PID`")
+    architecture = inferior.architecture().name()
+    if not architecture.startswith("i386:x86-64"):
+        raise gdb.GdbError(f"the target's architecture is {architecture}: pyasync reads i386:x86-64 only")
     running = threads.running_thread()
     if running is not None:
         raise gdb.GdbError(f"thread {running} is running: stop the process first (`interrupt -a`)")

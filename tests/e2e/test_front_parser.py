@@ -1,5 +1,7 @@
 """Options and operands: whatever is typed, GDB lives and says one line."""
 
+import struct
+
 import pytest
 
 pytest_plugins = "front_gdb"
@@ -202,6 +204,18 @@ def test_nothing_is_called_in_the_target(gdb, process):
 def test_no_target(gdb):
     for output in gdb.run(COMMANDS, *gdb.source()):
         assert one_line(output) == "no process and no core: use `core FILE` or `attach PID`"
+
+
+def test_another_architecture(gdb, front_folder):
+    """The core of a 32-bit process: nothing but one thread's registers (NT_PRSTATUS)."""
+    note = struct.pack("<3I8s", 5, 144, 1, b"CORE") + struct.pack("<12xh10xI116x", 11, 4711)
+    header = struct.pack("<4s12B2H5I6H", b"\x7fELF", 1, 1, 1, *[0] * 9, 4, 3, 1, 0, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    (front_folder.host / "core32").write_bytes(header + struct.pack("<8I", 4, 84, 0, 0, len(note), 0, 0, 1) + note)
+    lines = [*COMMANDS, "complete py-async-bt wor"]
+    *refused, completed = gdb.run(lines, *gdb.on_bare_core("core32"), *gdb.source())
+    for output in refused:
+        assert one_line(output) == "the target's architecture is i386: pyasync reads i386:x86-64 only"
+    assert completed == ""
 
 
 def test_a_running_thread(gdb, process):
