@@ -62,29 +62,33 @@ class _Command(gdb.Command):
             return []  # GDB only asks how to break the text into words
         before, _, token = text.rpartition(" ")
         words = gdb.string_to_argv(before) if before.strip() else []
-        option = _option_before(self.command, words)
-        if option is not None and option.value == "FILE":
-            candidates = _file_names(token)
-        elif option is not None:
-            candidates = list(option.choices)
-        elif token.startswith("-") and "--" not in words:
+        name, equals, begin = token.partition("=")
+        if "--" in words:
+            candidates = self._operands(token, words)
+        elif equals and name.startswith("--"):
+            candidates = [f"{name}={value}" for value in _values(self._option(name), begin)]
+        elif words and self._option(words[-1]) is not None:
+            candidates = _values(self._option(words[-1]), token)
+        elif token.startswith("-"):
             candidates = [option.name for option in options_of(self.command)]
-        elif self.takes_tasks:
-            candidates = self._sessions.complete(token, words)
         else:
-            candidates = []
+            candidates = self._operands(token, words)
         # GDB breaks words at "-" too and puts what we return in the place of `word` alone, the last part of our token.
         skip = max(len(token) - len(word), 0)
         return [candidate[skip:] for candidate in candidates if candidate.startswith(token)]
 
+    def _operands(self, begin: str, words: List[str]) -> List[str]:
+        return self._sessions.complete(begin, words) if self.takes_tasks else []
 
-def _option_before(command: int, words: List[str]) -> Optional[Option]:
-    """The option whose value comes next."""
-    if words and "--" not in words:
-        for option in options_of(command):
-            if option.value and option.name == words[-1]:
-                return option
-    return None
+    def _option(self, name: str) -> Optional[Option]:
+        """The option of this name if it takes a value."""
+        return next((option for option in options_of(self.command) if option.value and option.name == name), None)
+
+
+def _values(option: Optional[Option], begin: str) -> List[str]:
+    if option is None:
+        return []
+    return _file_names(begin) if option.value == "FILE" else list(option.choices)
 
 
 def _file_names(begin: str) -> List[str]:

@@ -53,6 +53,17 @@ def test_values(complete):
     assert number == []
 
 
+def test_values_behind_an_equals_sign(gdb, complete):
+    folder = gdb.path("gdb")
+    states, file, switch, nothing, ended = complete(
+        "py-async-bt --state=e", f"py-async-bt --json --output={folder}/pyasync.", "py-async-bt --json=", "py-async-bt --x=",
+        "py-async-bt -- --state=e",
+    )  # fmt: skip
+    assert states == ["py-async-bt --state=ended", "py-async-bt --state=executing"]
+    assert file == [f"py-async-bt --json --output={folder}/pyasync.py"]
+    assert switch == nothing == ended == []
+
+
 def test_task_names(complete):
     first, dashed, second, every = complete("py-async-bt wor", "py-async-bt worker-", "py-awaited-by --json oth", "py-async-tasks ")
     after_dashes, in_info = complete("py-async-bt -- wor", "py-async-info w")
@@ -93,6 +104,7 @@ def test_tab_key(terminal):
     tab(terminal, "py-async-bt --outp", "py-async-bt --output ")
     tab(terminal, "py-async-bt --no-g", "py-async-bt --no-group ")
     tab(terminal, "py-async-bt --state wai", "py-async-bt --state waiting ")
+    tab(terminal, "py-async-bt --state=wai", "py-async-bt --state=waiting ")
     tab(terminal, "py-async-bt wor", "py-async-bt worker-")
     tab(terminal, "py-awaited-by oth", "py-awaited-by other ")
 

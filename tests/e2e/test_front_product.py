@@ -53,7 +53,8 @@ def test_same_answers(gdb, answers, running, program, front_folder):
     with running("sh", "-c", script) as process:
         attached = answers([f"attach {process.pid}"], ["detach"])
         remote = answers([f"target remote | gdbserver --once --attach - {process.pid}"], ["detach"])
-        extended = answers(["target extended-remote | gdbserver --multi --once -", f"attach {process.pid}"], ["detach", "disconnect"])
+        server = "target extended-remote | gdbserver --multi --once -"
+        extended = answers([server, f"attach {process.pid}"], ["detach", "disconnect"])
         process.send_signal(signal.SIGABRT)
         process.wait(20)
     (core,) = folder.glob("core*")

@@ -62,7 +62,8 @@ def test_ranges_of_a_core(on_core, front_folder, core):
 def elf(count, extended=0, table=64, entry_size=56, headers=()):
     """An ELF file of program headers alone; @p extended is their number where it does not fit into @p count."""
     sections = table + 56 * len(headers)
-    header = struct.pack("<4s12B2HI3QI6H", b"\x7fELF", 2, 1, 1, *[0] * 9, 4, 62, 1, 0, table, sections, 0, 64, entry_size, count, 64, 1, 0)
+    identification = struct.pack("<4s12B", b"\x7fELF", 2, 1, 1, *[0] * 9)
+    header = identification + struct.pack("<2HI3QI6H", 4, 62, 1, 0, table, sections, 0, 64, entry_size, count, 64, 1, 0)
     packed = b"".join(struct.pack("<2I6Q", 1, 6, 4096, address, 0, size, size, 1) for address, size in headers)
     return header + packed + struct.pack("<2I4Q2I2Q", 0, 0, 0, 0, 0, 0, 0, extended, 0, 0)
 
