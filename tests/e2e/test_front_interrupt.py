@@ -142,6 +142,8 @@ def interrupt_product(child, command):
             assert "Traceback" not in child.before and "Exception" not in child.before
             if "Quit" in child.before:
                 break
+            child.expect_exact("Quit")  # said at the prompt, and there is another one
+            child.expect_exact(PROMPT)
         else:
             pytest.fail(f"Ctrl-C did not end it after {delay} s, it takes {whole} s")
     child.sendline("py-async-bt --limit 1")
