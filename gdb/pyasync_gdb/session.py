@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 import gdb
 
-from . import library, operands, threads
+from . import library, operands
 from .arguments import Arguments
 from .output import File, Terminal
 from .target import Target
@@ -144,12 +144,13 @@ def _inferior() -> Tuple[int, int]:
 
 def _check_target() -> None:
     inferior = gdb.selected_inferior()
-    if inferior.pid == 0 or not inferior.threads():
+    listed = inferior.threads()  # asks the target about each of them: only once
+    if inferior.pid == 0 or not listed:
         raise gdb.GdbError("no process and no core: use `core FILE` or `attach PID`")
     architecture = inferior.architecture().name()
     if not architecture.startswith("i386:x86-64"):
         raise gdb.GdbError(f"the target's architecture is {architecture}: pyasync reads i386:x86-64 only")
-    running = threads.running_thread()
+    running = next((thread.num for thread in listed if thread.is_running()), None)
     if running is not None:
         raise gdb.GdbError(f"thread {running} is running: stop the process first (`interrupt -a`)")
 

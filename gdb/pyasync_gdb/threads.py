@@ -43,14 +43,6 @@ def _fs_base() -> int:
         return 0
 
 
-def running_thread() -> Optional[int]:
-    """The number of a thread that is not stopped."""
-    for thread in gdb.selected_inferior().threads():
-        if thread.is_running():
-            return thread.num
-    return None
-
-
 def core_signal() -> Optional[str]:
     """The signal that a core's process died of."""
     # $_exitsignal is set for the core that was opened last; $_siginfo depends on the thread, and gcore writes SIGSTOP there.
