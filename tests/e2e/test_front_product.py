@@ -1,4 +1,4 @@
-"""The product by every way to one and the same process: attached, through gdbserver, and its core. All give the same answers."""
+"""The front with the real library: by every way to a process the same answers; completion; one line for whatever is typed."""
 
 import json
 import signal
@@ -10,10 +10,10 @@ pytest_plugins = "front_gdb"
 COMMANDS = ("py-async-bt --all", "py-awaited-by", "py-async-tasks --all")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def product(front_folder):
-    front_folder.copy_product("product-ways")
-    return "product-ways"
+    front_folder.copy_product("real")
+    return "real"
 
 
 def comparable(text):
@@ -66,3 +66,37 @@ def test_same_answers(gdb, answers, running, program, front_folder):
     assert remote == attached
     assert extended == attached
     assert of_core == attached
+
+
+def test_task_names_are_completed(gdb, product, core):
+    lines = ["complete py-async-bt T", "complete py-async-bt Task-", "complete py-awaited-by --json nobody", "py-async-bt nobody"]
+    *completed, error = gdb.run(lines, *gdb.on_bare_core(core), *gdb.source(product))
+    assert completed == ["py-async-bt Task-1\n"] * 2 + [""]
+    assert "nobody" in error and len(error.splitlines()) == 1
+
+
+ANY_WORDS = """
+import random
+random.seed(15)
+commands = ["py-async-bt", "py-awaited-by", "py-async-tasks", "py-async-info"]
+words = '''--all --thread --state --in --group --no-group --limit --frames --depth --source --no-head --compat --json --show-secrets
+    --exhaustive --no-map --memory-stats --help -h -- - --x --limit=3 --state=any --in=main --thread=2 --output=/dev/null 1 0 -1 all
+    any waiting Task-1 Task-* Task-[12] [ * ** 0x 0x0 0x1 0xffffffffffffffff 0xfffffffffffffffff
+    $rsp $sp+8 *$sp &main ( () (char*)0 ' "
+    \\\\ 'a_b' $_siginfo $_exitcode &_PyRuntime é %s%n { main @ ! | & *& $ $x=1 $nothing *$pc'''.split()
+for _ in range(600):
+    line = " ".join([random.choice(commands), *random.choices(words, k=random.randrange(6))])
+    try:
+        gdb.execute(line, to_string=True)
+    except gdb.error as error:
+        if not str(error) or "\\n" in str(error) or "internal error" in str(error):
+            print(f"{line}: {error}")
+print("done")
+"""
+
+
+def test_any_words_are_an_answer_or_one_line(gdb, product, core, front_folder):
+    (front_folder.host / "any_words.py").write_text(ANY_WORDS)
+    done = gdb.batch(*gdb.on_core(core), *gdb.source(product), "-ex", "echo begin\\n", "-x", gdb.path("any_words.py"))
+    assert done.stdout.partition("begin\n")[2] == "done\n"
+    assert "Python" not in done.stderr, done.stderr
