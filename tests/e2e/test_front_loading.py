@@ -46,10 +46,6 @@ def test_ways_to_source_it(gdb, core, front_folder, fitting, how):
         link.unlink()
     elif how == "from a script":
         script = front_folder.host / "script.py"
-        script.write_text(f"import gdb\ngdb.execute('source {folder}/pyasync.py')\n")
-        done = gdb.batch(*gdb.on_bare_core(core), "-x", gdb.path("script.py"), "-ex", "py-async-bt")
-    elif how == "script":
-        script = front_folder.host / "script.py"
         script.write_text(f"import gdb\ngdb.execute('source {folder}/pyasync.py')\ngdb.execute('py-async-bt')\n")
         done = gdb.batch(*gdb.on_bare_core(core), "-x", gdb.path("script.py"))
     else:
