@@ -60,12 +60,18 @@ static int32_t say(const struct pa_target *target, uint32_t style, const char *t
     return target->write(style, text, strlen(text));
 }
 
+/* Whether work that ends by Ctrl-C alone is to go on: not for ever, should the test that would press it be gone. */
+static int goes_on(int32_t status, time_t begin)
+{
+    return status != PA_ABORTED && time(NULL) - begin < 60;
+}
+
 /* "spin": work without end, polling as the library must. */
 static int32_t spin(const struct pa_target *target)
 {
     int32_t status = say(target, PA_STYLE_PLAIN, "spinning\n");
     struct timespec pause = {0, 20 * 1000 * 1000};
-    while (status == PA_OK) {
+    for (time_t begin = time(NULL); goes_on(status, begin);) {
         nanosleep(&pause, NULL);
         status = target->poll();
     }
@@ -77,7 +83,7 @@ static int32_t read_on(const struct pa_target *target, uint64_t address)
 {
     static char buffer[65536];
     int32_t status = say(target, PA_STYLE_PLAIN, "reading\n");
-    while (status != PA_ABORTED) {
+    for (time_t begin = time(NULL); goes_on(status, begin);) {
         status = target->read(address, sizeof(buffer), buffer);
     }
     return status;
