@@ -25,6 +25,9 @@ static const struct {
     {PA_F_code_flags, PA_F_code_argcount, -4},
     /* Include/cpython/unicodeobject.h: utf8_length and utf8 behind PyASCIIObject; 3.15 publishes it */
     {PA_F_unicode_compact_data, PA_F_unicode_ascii_data, 16},
+    /* Include/cpython/object.h, PyTypeObject and PyHeapTypeObject; 3.15 publishes the first */
+    {PA_F_type_basicsize, PA_F_type_name, 8},
+    {PA_F_heap_type_qualname, PA_F_heap_type_cached_keys, -8},
     /* Modules/_asynciomodule.c, FutureObj_HEAD and TaskObj: no padding between these */
     {PA_F_task_loop, PA_F_object_size, 0},
     {PA_F_task_exception, PA_F_task_awaited_by, -48},

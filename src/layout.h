@@ -56,6 +56,8 @@ struct pa_version {
     uint8_t owner_generator;   /* frame.owner: embedded in a generator */
     uint8_t owner_interpreter; /* this and above: frames of the interpreter's own, without code */
     uint8_t owner_thread;
+    uint8_t managed_dict; /* so many bytes before an instance stands the pointer to its __dict__ */
+    uint8_t managed_dict_free_threaded;
 };
 
 extern const struct pa_version pa_version_3_14, pa_version_3_15;

@@ -64,6 +64,24 @@ PA_STRUCT(type, REQUIRED, "PyTypeObject")
 PA_FIELD(type, name, 8, REQUIRED, "tp_name", "the name of a type")
 PA_FIELD(type, flags, 8, REQUIRED, "tp_flags", "str and int are told by flags, and whether the type is static")
 PA_FIELD(type, base, 8, REQUIRED, "tp_base", "whether a type is a subclass of asyncio.Task")
+PA_FIELD(type, basicsize, 8, OPTIONAL, "tp_basicsize", "where the inline values of an instance begin")
+PA_FIELD(type, repr, 8, OPTIONAL, "tp_repr", "whether a subclass has a repr of its own")
+PA_FIELD(type, members, 8, OPTIONAL, "tp_members", "__slots__")
+PA_FIELD(type, dict, 8, OPTIONAL, "tp_dict", "what a class statement set: __module__, fields of dataclasses")
+PA_FIELD(type, dictoffset, 8, OPTIONAL, "tp_dictoffset", "where an instance has the pointer to its __dict__")
+PA_FIELD(type, mro, 8, OPTIONAL, "tp_mro", "whose __slots__ an instance has")
+
+PA_STRUCT(heap_type, OPTIONAL, "PyHeapTypeObject")
+PA_FIELD(heap_type, qualname, 8, OPTIONAL, "ht_qualname", "the name of a class")
+PA_FIELD(heap_type, cached_keys, 8, OPTIONAL, "ht_cached_keys", "the names of inline values")
+
+PA_STRUCT(tuple, OPTIONAL, "PyTupleObject")
+PA_FIELD(tuple, item, 8, OPTIONAL, "ob_item", "the elements of a tuple")
+PA_FIELD(tuple, length, 8, OPTIONAL, "ob_base.ob_size", "how many elements a tuple has")
+
+PA_STRUCT(list, OPTIONAL, "PyListObject")
+PA_FIELD(list, item, 8, OPTIONAL, "ob_item", "the elements of a list")
+PA_FIELD(list, length, 8, OPTIONAL, "ob_base.ob_size", "how many elements a list has")
 
 PA_STRUCT(set, REQUIRED, "PySetObject")
 PA_FIELD(set, used, 8, REQUIRED, "used", "how many awaiters there are")
@@ -72,6 +90,13 @@ PA_FIELD(set, mask, 8, REQUIRED, "mask", "how many slots there are, less one")
 
 PA_STRUCT(dict, REQUIRED, "PyDictObject")
 PA_FIELD(dict, keys, 8, REQUIRED, "ma_keys", "sys.modules and module dictionaries")
+PA_FIELD(dict, values, 8, OPTIONAL, "ma_values", "the values of a dict that shares its keys")
+
+PA_STRUCT(dict_values, OPTIONAL, "PyDictValues")
+PA_FIELD(dict_values, capacity, 1, OPTIONAL, "capacity", "where the order of insertion stands")
+PA_FIELD(dict_values, count, 1, OPTIONAL, "size", "how many values there are")
+PA_FIELD(dict_values, valid, 1, OPTIONAL, "valid", "whether an instance has its inline values still")
+PA_FIELD(dict_values, items, 8, OPTIONAL, "values", "the values")
 
 PA_STRUCT(dict_keys, REQUIRED, "PyDictKeysObject")
 PA_FIELD(dict_keys, log2_size, 1, REQUIRED, "dk_log2_size", "sys.modules and module dictionaries")

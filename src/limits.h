@@ -24,6 +24,12 @@
 /* Entries of one dict that are looked at; sys.modules of a big service has a few thousand. */
 #define PA_MAX_DICT_ENTRIES (1u << 20)
 
+/* Elements of one list or tuple: 2^40 are 8 TB. No more are looked at than are shown. */
+#define PA_MAX_SEQUENCE (1ull << 40)
+
+/* Classes of one tp_mro: 64 bases by PA_MAX_BASES, and mixins. */
+#define PA_MAX_MRO 1024u
+
 /* Characters of one string that are kept. CPython's own reader keeps 255; a cut is marked with an ellipsis and a count. */
 #define PA_MAX_STRING 4096u
 

@@ -4,10 +4,16 @@
 #include <stdio.h>
 
 /* Include/object.h, Py_TPFLAGS_* */
-#define TPFLAGS_HEAPTYPE         (1u << 9)
-#define TPFLAGS_LONG_SUBCLASS    (1u << 24)
-#define TPFLAGS_UNICODE_SUBCLASS (1u << 28)
-#define TPFLAGS_DICT_SUBCLASS    (1u << 29)
+#define TPFLAGS_HEAPTYPE (1u << 9)
+
+/* The same: builtin types whose instances, and those of subclasses, have a bit of their own. bool is a subclass of int. */
+static const struct {
+    enum pa_kind kind;
+    uint32_t flag;
+} flagged_types[] = {
+    {PA_KIND_INT, 1u << 24}, {PA_KIND_LIST, 1u << 25}, {PA_KIND_TUPLE, 1u << 26},     {PA_KIND_BYTES, 1u << 27},
+    {PA_KIND_STR, 1u << 28}, {PA_KIND_DICT, 1u << 29}, {PA_KIND_EXCEPTION, 1u << 30}, {PA_KIND_TYPE, 1u << 31},
+};
 
 /* Longest tp_name that is kept. */
 #define MAX_TYPE_NAME 256u
@@ -32,6 +38,29 @@ static const struct {
     {PA_KIND_DICT, "dict", "PyDict_Type", "builtins", "dict"},
     {PA_KIND_MODULE, "module", "PyModule_Type", "types", "ModuleType"},
     {PA_KIND_NONE_TYPE, "NoneType", "_PyNone_Type", "types", "NoneType"},
+    {PA_KIND_FLOAT, "float", "PyFloat_Type", "builtins", "float"},
+    {PA_KIND_COMPLEX, "complex", "PyComplex_Type", "builtins", "complex"},
+    {PA_KIND_BYTES, "bytes", "PyBytes_Type", "builtins", "bytes"},
+    {PA_KIND_BYTEARRAY, "bytearray", "PyByteArray_Type", "builtins", "bytearray"},
+    {PA_KIND_TUPLE, "tuple", "PyTuple_Type", "builtins", "tuple"},
+    {PA_KIND_LIST, "list", "PyList_Type", "builtins", "list"},
+    {PA_KIND_FROZENSET, "frozenset", "PyFrozenSet_Type", "builtins", "frozenset"},
+    {PA_KIND_FUNCTION, "function", "PyFunction_Type", "types", "FunctionType"},
+    {PA_KIND_METHOD, "method", "PyMethod_Type", "types", "MethodType"},
+    {PA_KIND_BUILTIN_FUNCTION, "builtin_function_or_method", "PyCFunction_Type", "types", "BuiltinFunctionType"},
+    {PA_KIND_CELL, "cell", "PyCell_Type", "types", "CellType"},
+    {PA_KIND_TYPE, "type", "PyType_Type", "builtins", "type"},
+    {PA_KIND_EXCEPTION, "BaseException", NULL, "builtins", "BaseException"}, /* the symbol is that of a pointer */
+    {PA_KIND_TRACEBACK, "traceback", "PyTraceBack_Type", "types", "TracebackType"},
+    {PA_KIND_FRAME, "frame", "PyFrame_Type", "types", "FrameType"},
+    {PA_KIND_ELLIPSIS, "ellipsis", "PyEllipsis_Type", "types", "EllipsisType"},
+    {PA_KIND_NOT_IMPLEMENTED, "NotImplementedType", "_PyNotImplemented_Type", "types", "NotImplementedType"},
+    {PA_KIND_CONTEXT, "_contextvars.Context", "PyContext_Type", "_contextvars", "Context"},
+    {PA_KIND_CONTEXT_VAR, "_contextvars.ContextVar", "PyContextVar_Type", "_contextvars", "ContextVar"},
+    {PA_KIND_HAMT, "hamt", "_PyHamt_Type", NULL, NULL},
+    {PA_KIND_HAMT_BITMAP, "hamt_bitmap_node", "_PyHamt_BitmapNode_Type", NULL, NULL},
+    {PA_KIND_HAMT_ARRAY, "hamt_array_node", "_PyHamt_ArrayNode_Type", NULL, NULL},
+    {PA_KIND_HAMT_COLLISION, "hamt_collision_node", "_PyHamt_CollisionNode_Type", NULL, NULL},
 };
 #define KNOWN_TYPES (sizeof(known_types) / sizeof(*known_types))
 
@@ -66,6 +95,8 @@ void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struc
     memset(objects->recent_types, 0xff, sizeof(objects->recent_types));
     /* With the files of another program, its symbols are none of ours either: sys.modules tells the types. */
     for (size_t i = 0; i < KNOWN_TYPES && !memory->core_only; i++) {
+        if (!known_types[i].symbol)
+            continue;
         int32_t status = objects->work->target->symbol(known_types[i].symbol, &objects->known[known_types[i].kind]);
         if (status == PA_OK)
             objects->known_by[known_types[i].kind] = PA_BY_SYMBOL;
@@ -157,7 +188,13 @@ static bool is_known(struct pa_objects *objects, uint64_t address, enum pa_kind 
     return false;
 }
 
-/* Follow tp_base to a type of _asyncio. */
+static bool is_plain(enum pa_kind kind)
+{
+    return kind == PA_KIND_SET || kind == PA_KIND_FROZENSET || kind == PA_KIND_FLOAT || kind == PA_KIND_COMPLEX ||
+           kind == PA_KIND_BYTEARRAY;
+}
+
+/* Follow tp_base to a type of _asyncio, or a builtin one. */
 static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type type)
 {
     for (uint32_t step = 0; step < PA_MAX_BASES; step++) {
@@ -165,6 +202,11 @@ static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type typ
             if (name_is(&type, heap_types[i].name))
                 return heap_types[i].kind;
         }
+        enum pa_kind kind;
+        enum pa_evidence evidence;
+        /* Subclasses of builtin types without a flag of their own have the layout of these. */
+        if (type.base != 0 && is_known(objects, type.base, &kind, &evidence) && is_plain(kind))
+            return kind;
         if (type.base == 0 || !read_type(objects, type.base, &type))
             break;
     }
@@ -192,12 +234,8 @@ static void classify(struct pa_objects *objects, uint64_t address, const struct 
         }
     }
     if (kind == PA_KIND_OTHER) {
-        if (raw->flags & TPFLAGS_UNICODE_SUBCLASS)
-            kind = PA_KIND_STR;
-        else if (raw->flags & TPFLAGS_LONG_SUBCLASS)
-            kind = PA_KIND_INT;
-        else if (raw->flags & TPFLAGS_DICT_SUBCLASS)
-            kind = PA_KIND_DICT;
+        for (size_t i = 0; i < sizeof(flagged_types) / sizeof(*flagged_types) && kind == PA_KIND_OTHER; i++)
+            kind = raw->flags & flagged_types[i].flag ? flagged_types[i].kind : PA_KIND_OTHER;
         evidence = kind == PA_KIND_OTHER ? PA_BY_NOTHING : PA_BY_FLAGS;
     }
     type->kind = (uint8_t)kind;
@@ -311,13 +349,13 @@ static uint32_t write_count(uint64_t count, char *out)
     return length;
 }
 
-bool pa_str_read(struct pa_objects *objects, uint64_t address, char *text, uint32_t *length)
+bool pa_str_read_some(struct pa_objects *objects, uint64_t address, uint32_t limit, char *text, uint32_t *length, uint64_t *left)
 {
     uint8_t scratch[256];
     struct str_storage storage;
     if (!is_str(objects, address) || !read_str_storage(objects, address, &storage))
         return false;
-    uint64_t characters = storage.length <= PA_MAX_STRING ? storage.length : PA_MAX_STRING;
+    uint64_t characters = storage.length <= limit ? storage.length : limit;
     uint32_t out = 0;
     for (uint64_t done = 0; done < characters;) {
         uint64_t part = sizeof(scratch) / storage.width;
@@ -334,14 +372,23 @@ bool pa_str_read(struct pa_objects *objects, uint64_t address, char *text, uint3
         }
         done += part;
     }
-    if (storage.length > characters) {
-        memcpy(text + out, "\xe2\x80\xa6 (", 5);
-        out += 5;
-        out += write_count(storage.length - characters, text + out);
-        memcpy(text + out, " more characters)", 17);
-        out += 17;
-    }
     *length = out;
+    *left = storage.length - characters;
+    return true;
+}
+
+bool pa_str_read(struct pa_objects *objects, uint64_t address, char *text, uint32_t *length)
+{
+    uint64_t left;
+    if (!pa_str_read_some(objects, address, PA_MAX_STRING, text, length, &left))
+        return false;
+    if (left > 0) {
+        char *out = text + *length;
+        memcpy(out, "\xe2\x80\xa6 (", 5);
+        uint32_t digits = write_count(left, out + 5);
+        memcpy(out + 5 + digits, " more characters)", 17);
+        *length += 5 + digits + 17;
+    }
     return true;
 }
 
@@ -428,36 +475,6 @@ bool pa_set_next(struct pa_objects *objects, struct pa_set_iterator *iterator, u
         }
     }
     iterator->damaged = iterator->damaged || iterator->left > 0;
-    return false;
-}
-
-bool pa_dict_get(struct pa_objects *objects, uint64_t address, const char *key, uint64_t *value)
-{
-    const struct pa_layout *layout = objects->layout;
-    struct pa_memory *memory = objects->memory;
-    uint64_t keys, entries;
-    uint8_t log2_size, log2_index_bytes, kind, scratch[24];
-    if (pa_kind_of(objects, address) != PA_KIND_DICT || !pa_memory_u64(memory, address + PA_OFFSET(layout, dict_keys), &keys) ||
-        !pa_memory_u8(memory, keys + PA_OFFSET(layout, dict_keys_log2_size), &log2_size) ||
-        !pa_memory_u8(memory, keys + PA_OFFSET(layout, dict_keys_log2_index_bytes), &log2_index_bytes) ||
-        !pa_memory_u8(memory, keys + PA_OFFSET(layout, dict_keys_kind), &kind) ||
-        !pa_memory_u64(memory, keys + PA_OFFSET(layout, dict_keys_nentries), &entries))
-        return false;
-    if (log2_size > 40 || log2_index_bytes > 43 || entries > 1ull << log2_size || entries > PA_MAX_DICT_ENTRIES)
-        return false;
-    /* Include/internal/pycore_dict.h: kind 0 (general) entries are hash, key, value; the others key, value. Split tables (2) have no values. */
-    uint32_t size = kind == 0 ? 24 : 16;
-    uint64_t first = keys + PA_OFFSET(layout, dict_keys_indices) + (1ull << log2_index_bytes);
-    for (uint64_t i = 0; kind < 2 && i < entries; i++) {
-        const uint8_t *entry = pa_memory_view(memory, first + i * size, size, scratch);
-        if (!entry || !pa_work_step(objects->work))
-            return false;
-        uint64_t entry_value = pa_get_u64(entry, size - 8);
-        if (entry_value != 0 && pa_str_equals(objects, pa_get_u64(entry, size - 16), key)) {
-            *value = entry_value;
-            return true;
-        }
-    }
     return false;
 }
 

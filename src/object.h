@@ -31,6 +31,29 @@ enum pa_kind {
     PA_KIND_DICT,
     PA_KIND_MODULE,
     PA_KIND_NONE_TYPE,
+    PA_KIND_FLOAT,
+    PA_KIND_COMPLEX,
+    PA_KIND_BYTES,
+    PA_KIND_BYTEARRAY,
+    PA_KIND_TUPLE,
+    PA_KIND_LIST,
+    PA_KIND_FROZENSET,
+    PA_KIND_FUNCTION,
+    PA_KIND_METHOD,           /* bound */
+    PA_KIND_BUILTIN_FUNCTION, /* function or method made in C */
+    PA_KIND_CELL,
+    PA_KIND_TYPE,      /* a class */
+    PA_KIND_EXCEPTION, /* an instance of BaseException or of a subclass of it */
+    PA_KIND_TRACEBACK,
+    PA_KIND_FRAME,
+    PA_KIND_ELLIPSIS,
+    PA_KIND_NOT_IMPLEMENTED,
+    PA_KIND_CONTEXT,
+    PA_KIND_CONTEXT_VAR,
+    PA_KIND_HAMT,
+    PA_KIND_HAMT_BITMAP,
+    PA_KIND_HAMT_ARRAY,
+    PA_KIND_HAMT_COLLISION,
     PA_KIND_COUNT,
 };
 
@@ -64,6 +87,11 @@ struct pa_objects {
     PA_ARRAY(struct pa_type) types;
     struct pa_index type_index;
     struct pa_recent recent_types[PA_RECENT];
+    struct pa_recent_key { /* where a name stood in a table of keys: instances of a class share one */
+        uint64_t keys;
+        const char *name;
+        uint32_t place;
+    } recent_keys[PA_RECENT];
     struct pa_arena text; /* names of types, functions and files */
 };
 
@@ -109,6 +137,14 @@ const char *pa_kind_type_name(enum pa_kind kind);
  */
 bool pa_str_read(struct pa_objects *objects, uint64_t address, char *text, uint32_t *length);
 
+/**
+ * The first @p limit characters of a str.
+ *
+ * @param text 4 bytes of room a character.
+ * @param[out] left Characters beyond these.
+ */
+bool pa_str_read_some(struct pa_objects *objects, uint64_t address, uint32_t limit, char *text, uint32_t *length, uint64_t *left);
+
 /** Whether the object is the str @p ascii. */
 bool pa_str_equals(struct pa_objects *objects, uint64_t address, const char *ascii);
 
@@ -132,7 +168,31 @@ bool pa_set_begin(struct pa_objects *objects, uint64_t address, struct pa_set_it
 /** The next element. @return false at the end, which may come early: see @c damaged. */
 bool pa_set_next(struct pa_objects *objects, struct pa_set_iterator *iterator, uint64_t *element);
 
-/** dict[@p key] for a str key of a plain dict. @return false if there is none. */
+/** Going through a dict, in the order of insertion. Keys may be of any type. */
+struct pa_dict_iterator {
+    uint64_t keys;    /* PyDictKeysObject */
+    uint64_t entries; /* where its entries begin */
+    uint64_t values;  /* the values of a split table; 0: they stand with the keys */
+    uint64_t order;   /* of a split table: a byte for each value, its place */
+    uint64_t index, count;
+    uint64_t capacity; /* places for entries */
+    uint32_t entry_size;
+    bool damaged; /* something could not be read */
+};
+
+/** dict.c: @return false, with @c damaged set, if it is no readable dict (or subclass of it). */
+bool pa_dict_begin(struct pa_objects *objects, uint64_t address, struct pa_dict_iterator *iterator);
+
+/** Likewise for a split table that has no dict object: the inline @p values of an instance. */
+bool pa_dict_begin_split(struct pa_objects *objects, uint64_t keys, uint64_t values, struct pa_dict_iterator *iterator);
+
+/** The next entry. @return false at the end, which may come early: see @c damaged. */
+bool pa_dict_next(struct pa_objects *objects, struct pa_dict_iterator *iterator, uint64_t *key, uint64_t *value);
+
+/** The value of the str key @p key, from where the iterator stands. */
+bool pa_dict_find(struct pa_objects *objects, struct pa_dict_iterator *iterator, const char *key, uint64_t *value);
+
+/** dict[@p key] for a str key. @return false if there is none. */
 bool pa_dict_get(struct pa_objects *objects, uint64_t address, const char *key, uint64_t *value);
 
 /** sys.modules[@p module].@p attribute. @return false if there is none. */

@@ -29,13 +29,13 @@ static const uint16_t slots[] = {
     /* pyobject: size, ob_type */
     F(object_size), F(object_type),
     /* type_object: size, tp_name, tp_repr, tp_flags */
-    F(type_size), F(type_name), UNUSED, F(type_flags),
+    F(type_size), F(type_name), F(type_repr), F(type_flags),
     /* tuple_object: size, ob_item, ob_size; list_object: the same */
-    UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
+    F(tuple_size), F(tuple_item), F(tuple_length), F(list_size), F(list_item), F(list_length),
     /* set_object: size, used, table, mask */
     F(set_size), F(set_used), F(set_table), F(set_mask),
     /* dict_object: size, ma_keys, ma_values */
-    F(dict_size), F(dict_keys), UNUSED,
+    F(dict_size), F(dict_keys), F(dict_values),
     /* float_object: size, ob_fval */
     UNUSED, UNUSED,
     /* long_object: size, lv_tag, ob_digit */
@@ -54,6 +54,13 @@ static const uint16_t slots[] = {
 static const struct pa_constant constants[] = {
     /* Include/cpython/object.h, PyTypeObject */
     {F(type_base), 256, 272},
+    {F(type_members), 240, 256},
+    {F(type_dict), 264, 280},
+    {F(type_dictoffset), 288, 304},
+    {F(type_mro), 344, 360},
+    /* Include/cpython/object.h, PyHeapTypeObject */
+    {F(heap_type_size), 936, 952},
+    {F(heap_type_cached_keys), 880, 896},
     /* Include/internal/pycore_dict.h, struct _dictkeysobject: without the GIL a mutex takes the hole before dk_version */
     {F(dict_keys_size), 33, 33},
     {F(dict_keys_log2_size), 8, 8},
@@ -61,6 +68,12 @@ static const struct pa_constant constants[] = {
     {F(dict_keys_kind), 10, 10},
     {F(dict_keys_nentries), 24, 24},
     {F(dict_keys_indices), 32, 32},
+    /* Include/internal/pycore_dict.h, struct _dictvalues */
+    {F(dict_values_size), 16, 16},
+    {F(dict_values_capacity), 0, 0},
+    {F(dict_values_count), 1, 1},
+    {F(dict_values_valid), 3, 3},
+    {F(dict_values_items), 8, 8},
 };
 
 const struct pa_version pa_version_3_14 = {
@@ -87,4 +100,7 @@ const struct pa_version pa_version_3_14 = {
     .owner_thread = 0,
     .owner_generator = 1,
     .owner_interpreter = 3,
+    /* Include/internal/pycore_object.h, MANAGED_DICT_OFFSET: without the GIL objects have no head of the garbage collector */
+    .managed_dict = 24,
+    .managed_dict_free_threaded = 8,
 };
