@@ -158,7 +158,9 @@ enum pa_status pa_layout_read_runtime(struct pa_layout *layout, struct pa_memory
         layout->source[PA_F_frame_tlbc_index] = layout->source[PA_F_code_tlbc] = PA_SOURCE_NONE;
     for (uint32_t i = 0; i < version->constant_count; i++) {
         const struct pa_constant *constant = &version->constants[i];
-        set(layout, constant->field, layout->free_threaded ? constant->free_threaded_offset : constant->offset, PA_SOURCE_CONSTANT);
+        uint16_t offset = layout->free_threaded ? constant->free_threaded_offset : constant->offset;
+        if (offset != PA_NO_OFFSET)
+            set(layout, constant->field, offset, PA_SOURCE_CONSTANT);
     }
     set_derived(layout);
     return check(layout, "debug offsets", error, capacity);

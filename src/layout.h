@@ -29,7 +29,8 @@ enum pa_source {
     PA_SOURCE_DWARF,      /* from the debug symbols */
 };
 
-/** A field that no table has, constant in a minor version. Some differ in free-threaded builds. */
+/** A field that no table has, constant in a minor version. Some differ in free-threaded builds, or are not there. */
+#define PA_NO_OFFSET UINT16_MAX
 struct pa_constant {
     uint16_t field; /* enum pa_field */
     uint16_t offset;

@@ -22,6 +22,7 @@ PA_STRUCT(interpreter, REQUIRED, "PyInterpreterState")
 PA_FIELD(interpreter, id, 8, REQUIRED, "id", "0 is the main interpreter")
 PA_FIELD(interpreter, next, 8, REQUIRED, "next", "the list of interpreters")
 PA_FIELD(interpreter, threads_head, 8, REQUIRED, "threads.head", "the list of thread states")
+PA_FIELD(interpreter, gc, 120, OPTIONAL, "gc", "the lists of all objects")
 PA_FIELD(interpreter, imports_modules, 8, REQUIRED, "imports.modules", "sys.modules: types known by identity")
 PA_FIELD(interpreter, asyncio_tasks_head, 16, REQUIRED, "asyncio_tasks_head", "tasks of threads that have exited")
 
@@ -136,6 +137,10 @@ PA_FIELD(task, fut_waiter, 8, REQUIRED, "task_fut_waiter", "what a task is suspe
 PA_FIELD(task, coro, 8, REQUIRED, "task_coro", "the coroutine that a task runs")
 PA_FIELD(task, name, 8, REQUIRED, "task_name", "the name of a task")
 PA_FIELD(task, node, 16, REQUIRED, "task_node", "the list that a task is in")
+
+PA_STRUCT(gc, OPTIONAL, "struct _gc_runtime_state")
+PA_FIELD(gc, collecting, 4, OPTIONAL, "collecting", "whether the lists of all objects are being worked on")
+PA_FIELD(gc, generations, 96, OPTIONAL, "generations", "the lists of all objects")
 
 /* The first word behind the object header of small objects. */
 PA_STRUCT(wrapper, REQUIRED, "")

@@ -102,6 +102,13 @@ void pa_objects_deinit(struct pa_objects *objects);
 /** The type at @p address. @return its id in @c types, or PA_NONE if there is no readable type. Types that cannot be are remembered. */
 uint32_t pa_type_at(struct pa_objects *objects, uint64_t address);
 
+/** The same as pa_type_at(), at once for a type that was asked for lately. */
+static inline uint32_t pa_type_id(struct pa_objects *objects, uint64_t type)
+{
+    const struct pa_recent *recent = pa_recent_at(objects->recent_types, type);
+    return recent->key == type ? recent->id : pa_type_at(objects, type);
+}
+
 /** The type of the object at @p address, as pa_type_at(). */
 static inline uint32_t pa_type_of(struct pa_objects *objects, uint64_t address)
 {
@@ -109,8 +116,7 @@ static inline uint32_t pa_type_of(struct pa_objects *objects, uint64_t address)
     if (address == 0 || address % 8 != 0 ||
         !pa_memory_u64(objects->memory, address + PA_OFFSET(objects->layout, object_type), &type))
         return PA_NONE;
-    const struct pa_recent *recent = pa_recent_at(objects->recent_types, type);
-    return recent->key == type ? recent->id : pa_type_at(objects, type);
+    return pa_type_id(objects, type);
 }
 
 /** The kind of the object at @p address; PA_KIND_OTHER also if it cannot be read. */

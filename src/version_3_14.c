@@ -14,7 +14,7 @@ static const uint16_t slots[] = {
     F(runtime_size), UNUSED, F(runtime_interpreters_head),
     /* interpreter_state: size, id, next, threads_head, threads_main, gc, imports_modules, sysdict, builtins, ceval_gil,
        gil_runtime_state, …_enabled, …_locked, …_holder, code_object_generation, tlbc_generation */
-    F(interpreter_size), F(interpreter_id), F(interpreter_next), F(interpreter_threads_head), UNUSED, UNUSED,
+    F(interpreter_size), F(interpreter_id), F(interpreter_next), F(interpreter_threads_head), UNUSED, F(interpreter_gc),
     F(interpreter_imports_modules), UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
     /* thread_state: size, prev, next, interp, current_frame, thread_id, native_thread_id, datastack_chunk, status */
     F(thread_size), UNUSED, F(thread_next), UNUSED, F(thread_current_frame), F(thread_thread_id), F(thread_native_thread_id),
@@ -45,7 +45,7 @@ static const uint16_t slots[] = {
     /* unicode_object: size, state, length, asciiobject_size */
     F(unicode_size), F(unicode_state), F(unicode_length), F(unicode_ascii_data),
     /* gc: size, collecting */
-    UNUSED, UNUSED,
+    F(gc_size), F(gc_collecting),
     /* gen_object: size, gi_name, gi_iframe, gi_frame_state */
     F(gen_size), UNUSED, F(gen_iframe), F(gen_frame_state),
     /* llist_node: next, prev; then debugger_support: six words */
@@ -74,6 +74,8 @@ static const struct pa_constant constants[] = {
     {F(dict_values_count), 1, 1},
     {F(dict_values_valid), 3, 3},
     {F(dict_values_items), 8, 8},
+    /* Include/internal/pycore_interp_structs.h, struct _gc_runtime_state, generations; 3.14.0 to 3.14.4 have young and old[2] there */
+    {F(gc_generations), 24, PA_NO_OFFSET},
 };
 
 const struct pa_version pa_version_3_14 = {

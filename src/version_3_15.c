@@ -14,7 +14,7 @@ static const uint16_t slots[] = {
     F(runtime_size), UNUSED, F(runtime_interpreters_head),
     /* interpreter_state: size, id, next, threads_head, threads_main, gc, imports_modules, sysdict, builtins, ceval_gil,
        gil_runtime_state, …_enabled, …_locked, …_holder, code_object_generation, tlbc_generation */
-    F(interpreter_size), F(interpreter_id), F(interpreter_next), F(interpreter_threads_head), UNUSED, UNUSED,
+    F(interpreter_size), F(interpreter_id), F(interpreter_next), F(interpreter_threads_head), UNUSED, F(interpreter_gc),
     F(interpreter_imports_modules), UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
     /* thread_state: size, prev, next, interp, current_frame, base_frame, last_profiled_frame, last_profiled_frame_seq, thread_id,
        native_thread_id, datastack_chunk, status, holds_gil, gil_requested, current_exception, exc_state */
@@ -50,7 +50,7 @@ static const uint16_t slots[] = {
     /* unicode_object: size, state, length, asciiobject_size, compactunicodeobject_size */
     F(unicode_size), F(unicode_state), F(unicode_length), F(unicode_ascii_data), F(unicode_compact_data),
     /* gc: size, collecting, frame, generation_stats_size, generation_stats */
-    UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
+    F(gc_size), F(gc_collecting), UNUSED, UNUSED, UNUSED,
     /* gen_object: size, gi_name, gi_iframe, gi_frame_state */
     F(gen_size), UNUSED, F(gen_iframe), F(gen_frame_state),
     /* llist_node: next, prev; then debugger_support: six words */
@@ -75,6 +75,8 @@ static const struct pa_constant constants[] = {
     {F(dict_values_count), 1, 1},
     {F(dict_values_valid), 3, 3},
     {F(dict_values_items), 8, 8},
+    /* Include/internal/pycore_interp_structs.h, struct _gc_runtime_state, generations */
+    {F(gc_generations), 8, PA_NO_OFFSET},
 };
 
 const struct pa_version pa_version_3_15 = {

@@ -84,9 +84,11 @@ uint64_t python_alloc(struct python *python, uint64_t size)
     return address;
 }
 
+#define GC_HEAD 16u
+
 uint64_t python_object(struct python *python, uint64_t type, uint64_t size)
 {
-    uint64_t object = python_alloc(python, size);
+    uint64_t object = python_alloc(python, GC_HEAD + size) + GC_HEAD;
     put(python, object + OFFSET(object_ob_type), type);
     return object;
 }
@@ -502,7 +504,29 @@ uint64_t python_interpreter(struct python *python, int64_t id)
     put(python, interpreter + OFFSET(interpreter_next), image_u64(python->image, head));
     put(python, head, interpreter);
     make_list(python, python_interpreter_tasks(python, interpreter));
+    for (uint32_t generation = 0; generation < 4 && !python->free_threaded; generation++)
+        make_list(python, python_gc_list(python, interpreter, generation));
     return interpreter;
+}
+
+/* Measured: where struct _gc_runtime_state has its four heads of 24 bytes. */
+uint64_t python_gc_list(const struct python *python, uint64_t interpreter, uint32_t generation)
+{
+    return interpreter + OFFSET(interpreter_gc) + (python->minor >= 15 ? 8 : 24) + 24 * (uint64_t)generation;
+}
+
+void python_track(struct python *python, uint64_t list, uint64_t object)
+{
+    uint64_t node = object - GC_HEAD, last = image_u64(python->image, list + 8);
+    put(python, node, list);
+    put(python, node + 8, last);
+    put(python, last, node);
+    put(python, list + 8, node);
+}
+
+void python_set_collecting(struct python *python, uint64_t interpreter, uint32_t collecting)
+{
+    image_put_u32(python->image, interpreter + OFFSET(interpreter_gc) + OFFSET(gc_collecting), collecting);
 }
 
 uint64_t python_thread(struct python *python, uint64_t interpreter, uint64_t pthread_id, uint64_t native_id)

@@ -58,7 +58,7 @@ const struct python_asyncio *python_asyncio(const struct python *python);
 uint32_t python_table_words(const struct python *python);
 uint32_t python_table_index(const struct python *python, enum python_slot slot);
 
-/** Clear memory for an object, 16-aligned; with a type, its ob_type is set. */
+/** Clear memory for an object, 16-aligned; with a type, its ob_type is set, and there is room for a PyGC_Head before it. */
 uint64_t python_alloc(struct python *python, uint64_t size);
 uint64_t python_object(struct python *python, uint64_t type, uint64_t size);
 uint64_t python_type(struct python *python, const char *name, uint64_t base, bool heap, uint64_t flags);
@@ -110,6 +110,11 @@ void python_link_frame(struct python *python, uint64_t frame, uint64_t previous)
 void python_set_frames(struct python *python, uint64_t thread, uint64_t innermost);
 
 uint64_t python_interpreter(struct python *python, int64_t id);
+/** The head of a list of objects: a generation of the garbage collector's, 0 to 2, or 3 for the permanent one. */
+uint64_t python_gc_list(const struct python *python, uint64_t interpreter, uint32_t generation);
+/** Append an object to it; its head is before it, which python_object() leaves room for. */
+void python_track(struct python *python, uint64_t list, uint64_t object);
+void python_set_collecting(struct python *python, uint64_t interpreter, uint32_t collecting);
 uint64_t python_thread(struct python *python, uint64_t interpreter, uint64_t pthread_id, uint64_t native_id);
 /** The heads of the lists of tasks. */
 uint64_t python_thread_tasks(const struct python *python, uint64_t thread);

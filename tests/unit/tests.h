@@ -21,6 +21,7 @@
 Suite *coroutine_suite(void);
 Suite *cycle_suite(void);
 Suite *find_suite(void);
+Suite *gc_suite(void);
 Suite *layout_suite(void);
 Suite *linetable_suite(void);
 Suite *memory_suite(void);
