@@ -3,11 +3,47 @@
 
 #include "limits.h"
 
+#include <stdio.h>
+
+/* "--thread 3 leaves out 5" */
+static const char *print_left_out(struct pa_printer *printer, const char *before, const char *option, const char *value,
+                                  uint32_t count)
+{
+    struct pa_output *out = printer->out;
+    if (count == 0)
+        return before;
+    pa_out(out, PA_STYLE_PLAIN, before);
+    pa_out_format(out, PA_STYLE_PLAIN, "--%s ", option);
+    pa_out_target(out, PA_STYLE_PLAIN, value, strlen(value));
+    pa_out(out, PA_STYLE_PLAIN, " leaves out ");
+    pa_out_count(out, count);
+    return ", ";
+}
+
+void pa_print_filtered_out(struct pa_printer *printer)
+{
+    const struct pa_request *request = printer->request;
+    const struct pa_left_out *left_out = &printer->view->left_out;
+    char thread[16];
+    snprintf(thread, sizeof(thread), "%u", request->thread);
+    pa_out(printer->out, PA_STYLE_TITLE, "No task");
+    pa_out(printer->out, PA_STYLE_PLAIN, " is left of ");
+    pa_out_count(printer->out, (uint64_t)left_out->state + left_out->thread + left_out->in);
+    const char *before = print_left_out(printer, ": ", "state", pa_request_state(request), left_out->state);
+    before = print_left_out(printer, before, "thread", thread, left_out->thread);
+    print_left_out(printer, before, "in", request->in ? request->in : "", left_out->in);
+    pa_out(printer->out, PA_STYLE_PLAIN, "\n");
+}
+
 static void print_reason(struct pa_printer *printer)
 {
     struct pa_output *out = printer->out;
     const struct pa_view *view = printer->view;
     uint32_t others = view->total - view->selected.count;
+    if (pa_view_filtered_out(view)) {
+        pa_print_filtered_out(printer);
+        return;
+    }
     switch (view->reason) {
     case PA_BECAUSE_SELECTED_THREAD:
         pa_out(out, PA_STYLE_TITLE, "The task that runs in the selected thread");

@@ -7,6 +7,7 @@
 
 #include "limits.h"
 #include "redact.h"
+#include "stats.h"
 #include "text.h"
 
 enum { DEFINED = 1, REFERRED = 2 };
@@ -71,6 +72,28 @@ static uint32_t stack_number(struct writer *writer, uint32_t stack)
         writer->stack_number[stack] = writer->stack_ids.count - 1;
     }
     return writer->stack_number[stack];
+}
+
+static void write_frame(struct writer *writer, uint32_t id)
+{
+    static const char *const kinds[PA_FRAME_KIND_COUNT] = {"function", "coroutine", "generator", "async generator", "awaitable"};
+    if (id == PA_NONE) {
+        raw(writer, "null");
+        return;
+    }
+    const struct pa_frame *frame = &writer->graph->codes->frames.items[id];
+    raw(writer, "{\"function\": ");
+    target_text(writer, frame->function);
+    raw(writer, ", \"file\": ");
+    if (frame->kind == PA_FRAME_AWAITABLE)
+        raw(writer, "null");
+    else
+        target_text(writer, frame->file);
+    if (frame->line > 0)
+        number(writer, ", \"line\": %d", frame->line);
+    else
+        raw(writer, ", \"line\": null");
+    number(writer, ", \"kind\": \"%s\"}", kinds[frame->kind]);
 }
 
 static void thread_number(struct writer *writer, uint32_t thread)
@@ -172,7 +195,41 @@ static void write_selection(struct writer *writer)
         string(writer, request->operands[i].text);
         comma = ", ";
     }
-    raw(writer, "]},\n");
+    const struct pa_left_out *left_out = &writer->view->left_out;
+    number(writer, "], \"left_out\": {\"state\": %u, \"thread\": %u, \"in\": %u}},\n", left_out->state, left_out->thread,
+           left_out->in);
+}
+
+static void write_stats_counts(struct writer *writer, const struct pa_stats_row *row)
+{
+    uint32_t pending = row->tasks - row->counts[PA_STATS_DONE] - row->counts[PA_STATS_FAILED] - row->counts[PA_STATS_CANCELLED];
+    number(writer, "\"tasks\": %u, \"states\": {\"pending\": %u", row->tasks, pending);
+    for (uint32_t i = PA_STATS_DONE; i <= PA_STATS_CANCELLED; i++)
+        number(writer, ", \"%s\": %u", pa_stats_column_name(i), row->counts[i]);
+    raw(writer, "}, \"activities\": {");
+    for (uint32_t i = 0; i < PA_STATS_DONE; i++)
+        number(writer, "\"%s\": %u, ", pa_stats_column_name(i), row->counts[i]);
+    number(writer, "\"ended\": %u}", row->tasks - pending);
+}
+
+/* "frames": the tasks of each telling frame, those of none last of equal ones */
+static void write_stats(struct writer *writer)
+{
+    struct pa_stats stats;
+    if (pa_stats_make(&stats, writer->view)) {
+        raw(writer, "\"stats\": {");
+        write_stats_counts(writer, &stats.total);
+        raw(writer, ", \"frames\": [");
+        for (uint32_t i = 0; i < stats.count && pa_work_step(writer->graph->work); i++) {
+            raw(writer, i > 0 ? ",\n {\"frame\": " : "\n {\"frame\": ");
+            write_frame(writer, stats.rows[i].frame);
+            raw(writer, ", ");
+            write_stats_counts(writer, &stats.rows[i]);
+            raw(writer, "}");
+        }
+        raw(writer, "]},\n");
+    }
+    pa_stats_free(&stats);
 }
 
 static bool text_ends(const struct pa_graph *graph, struct pa_text text, const char *end)
@@ -431,23 +488,11 @@ static void write_unknown(struct writer *writer)
 
 static void write_stack(struct writer *writer, uint32_t stack)
 {
-    static const char *const kinds[PA_FRAME_KIND_COUNT] = {"function", "coroutine", "generator", "async generator", "awaitable"};
     pa_stack_frames(writer->graph, stack, &writer->frames);
     raw(writer, "\n [");
     for (uint32_t i = 0; i < writer->frames.count; i++) {
-        const struct pa_frame *frame = &writer->graph->codes->frames.items[writer->frames.items[i]];
-        raw(writer, i > 0 ? ", {\"function\": " : "{\"function\": ");
-        target_text(writer, frame->function);
-        raw(writer, ", \"file\": ");
-        if (frame->kind == PA_FRAME_AWAITABLE)
-            raw(writer, "null");
-        else
-            target_text(writer, frame->file);
-        if (frame->line > 0)
-            number(writer, ", \"line\": %d", frame->line);
-        else
-            raw(writer, ", \"line\": null");
-        number(writer, ", \"kind\": \"%s\"}", kinds[frame->kind]);
+        raw(writer, i > 0 ? ", " : "");
+        write_frame(writer, writer->frames.items[i]);
     }
     raw(writer, "]");
 }
@@ -503,13 +548,19 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, s
     writer->graph = view->graph;
     writer->view = view;
     writer->out = out;
-    read_waited_futures(writer);
+    bool stats = view->request->flags & PA_REQUEST_STATS;
+    if (!stats)
+        read_waited_futures(writer);
     if (work->fatal == PA_OK && begin(writer)) {
         write_head(writer);
         if (view->request->command == PA_COMMAND_INFO)
             pa_info_json(session, out);
         write_problems(writer);
         write_selection(writer);
+        if (stats) {
+            write_stats(writer);
+            view->selected.count = 0; /* they are counted, not listed */
+        }
         write_loops(writer);
         write_threads(writer);
         write_tasks(writer);

@@ -76,6 +76,11 @@ void pa_out_indent(struct pa_output *out, uint32_t spaces)
 
 void pa_out_count(struct pa_output *out, uint64_t count)
 {
+    pa_out_count_in(out, 0, count);
+}
+
+void pa_out_count_in(struct pa_output *out, uint32_t width, uint64_t count)
+{
     char digits[24], text[32];
     int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
     size_t length = 0;
@@ -84,6 +89,7 @@ void pa_out_count(struct pa_output *out, uint64_t count)
             text[length++] = ',';
         text[length++] = digits[i];
     }
+    pa_out_indent(out, width > length ? width - (uint32_t)length : 0);
     put(out, PA_STYLE_PLAIN, text, length);
 }
 

@@ -30,6 +30,8 @@ __attribute__((format(printf, 3, 4))) void pa_out_format(struct pa_output *out, 
 void pa_out_indent(struct pa_output *out, uint32_t spaces);
 /** "4,096" */
 void pa_out_count(struct pa_output *out, uint64_t count);
+/** The same, right-aligned in at least @p width columns. */
+void pa_out_count_in(struct pa_output *out, uint32_t width, uint64_t count);
 /** "1 task", "4,096 tasks" */
 void pa_out_counted(struct pa_output *out, uint64_t count, const char *one, const char *many);
 /** "0x7f…" */

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define PA_VERSION     "0.1.0"
-#define PA_ABI_VERSION 1
+#define PA_ABI_VERSION 2
 
 /** What a library function, or a function of the front, answers. */
 enum pa_status {
@@ -153,6 +153,8 @@ struct pa_operand {
 #define PA_REQUEST_NO_GROUP     128u /* --no-group */
 #define PA_REQUEST_EXHAUSTIVE   256u /* --exhaustive: search all memory of a live target */
 #define PA_REQUEST_MEMORY_STATS 512u /* say at the end how much memory the library used (maintenance, benchmark) */
+
+#define PA_REQUEST_STATS 4096u /* --stats: how many tasks stand where, instead of the tasks */
 
 #define PA_THREAD_DEFAULT UINT32_MAX       /* no --thread given */
 #define PA_THREAD_ALL     (UINT32_MAX - 1) /* --thread all */

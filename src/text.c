@@ -139,8 +139,15 @@ static void print_task_line(struct pa_printer *printer, uint32_t id)
 
 static void print_task_lines(struct pa_printer *printer)
 {
-    for (uint32_t i = 0; i < printer->view->selected.count && pa_work_step(printer->graph->work); i++)
+    const struct pa_request *request = printer->request;
+    uint32_t count = printer->view->selected.count;
+    uint32_t shown = request->limit && request->limit < count && !(request->flags & PA_REQUEST_ALL) ? request->limit : count;
+    for (uint32_t i = 0; i < shown && pa_work_step(printer->graph->work); i++)
         print_task_line(printer, printer->view->selected.items[i]);
+    if (shown < count) {
+        pa_out(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+        pa_out_counted(printer->out, count - shown, "more task\n", "more tasks\n");
+    }
 }
 
 enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out)
@@ -159,7 +166,11 @@ enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out)
     bool compat = view->request->flags & PA_REQUEST_COMPAT;
     if (!compat && !(view->request->flags & PA_REQUEST_NO_HEAD) && view->reason != PA_BECAUSE_NAMED)
         pa_print_head(printer);
-    if (view->request->command == PA_COMMAND_TASKS && !pa_view_grouped(view))
+    else if (pa_view_filtered_out(view))
+        pa_print_filtered_out(printer);
+    if (view->request->flags & PA_REQUEST_STATS)
+        pa_print_stats(printer);
+    else if (view->request->command == PA_COMMAND_TASKS && !pa_view_grouped(view))
         print_task_lines(printer);
     else
         pa_print_trees(printer);

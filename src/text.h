@@ -40,6 +40,12 @@ void pa_print_head(struct pa_printer *printer);
 /** head.c: problems, and whether the answer is complete. */
 void pa_print_end(struct pa_printer *printer);
 
+/** head.c: that no task is left of the selection, and which filter left out how many. */
+void pa_print_filtered_out(struct pa_printer *printer);
+
+/** text_stats.c: how many of the selected tasks stand where. */
+void pa_print_stats(struct pa_printer *printer);
+
 /** tree.c: the selected tasks or groups with their stacks and, below them, who awaits them. */
 void pa_print_trees(struct pa_printer *printer);
 

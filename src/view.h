@@ -28,11 +28,17 @@ struct pa_group {
     bool selected;
 };
 
+/** How many tasks each filter leaves out. They are asked in this order; what one leaves out the next ones do not see. */
+struct pa_left_out {
+    uint32_t state, thread, in;
+};
+
 struct pa_view {
     struct pa_graph *graph;
     const struct pa_request *request;
     enum pa_reason reason;
-    uint32_t total;              /* tasks that could have been selected */
+    uint32_t total; /* tasks that could have been selected */
+    struct pa_left_out left_out;
     PA_ARRAY(uint32_t) selected; /* nodes */
     PA_ARRAY(struct pa_group) groups;
     struct pa_index group_index;
@@ -46,13 +52,26 @@ struct pa_view {
 };
 
 /**
- * Select and group.
+ * Select and group. A selection may be empty: then left_out tells why.
  *
  * @param[out] error On PA_FAILED: one line; text in it that came from the user or the target is not escaped yet.
  */
 enum pa_status pa_view_init(struct pa_view *view, struct pa_graph *graph, const struct pa_request *request, char *error,
                             size_t capacity);
 void pa_view_deinit(struct pa_view *view);
+
+/** select.c: the part of pa_view_init() that selects; with duplicates. */
+enum pa_status pa_view_select(struct pa_view *view, char *error, size_t capacity);
+
+/** The value of --state, given or not. */
+const char *pa_request_state(const struct pa_request *request);
+
+/** Whether a filter, not the target, is why nothing is selected. */
+static inline bool pa_view_filtered_out(const struct pa_view *view)
+{
+    return view->selected.count == 0 && (view->left_out.state || view->left_out.thread || view->left_out.in) &&
+           (view->request->state || view->request->in || view->request->thread < PA_THREAD_ALL);
+}
 
 /** Whether equal tasks are shown as one. */
 bool pa_view_grouped(const struct pa_view *view);

@@ -75,6 +75,7 @@ OPTIONS = (
     Option("--frames", _STACKS, "at most N frames of a stack", "frames", "N", _count),
     Option("--depth", _STACKS, "at most N levels of awaited-by (default: 40)", "depth", "N", _count),
     Option("--source", _STACKS, "show the source line of each frame", flag=library.REQUEST_SOURCE),
+    Option("--stats", _LISTS, "only count the tasks: by function, state and activity", flag=library.REQUEST_STATS),
     Option("--no-head", _LISTS, "leave out the summary before the tasks", flag=library.REQUEST_NO_HEAD),
     Option("--compat", frozenset((_BACKTRACE,)), "exactly the text of asyncio.print_call_graph()", flag=library.REQUEST_COMPAT),
     Option("--json", _EVERY, "print one JSON document (schema pyasync/1)", "json"),

@@ -6,7 +6,7 @@ A change of a structure or of the meaning of a value in src/pyasync.h raises PA_
 import ctypes
 import os
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 # enum pa_status
 OK = 0
@@ -57,6 +57,7 @@ REQUEST_GROUP = 64
 REQUEST_NO_GROUP = 128
 REQUEST_EXHAUSTIVE = 256
 REQUEST_MEMORY_STATS = 512
+REQUEST_STATS = 4096
 
 # struct pa_request.thread
 THREAD_DEFAULT = 2**32 - 1

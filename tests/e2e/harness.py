@@ -44,17 +44,19 @@ COMMANDS = {
     "awaited_by.json": "py-awaited-by --json --output FILE",
     "tasks.json": "py-async-tasks --all --json --output FILE",
     "info.json": "py-async-info --json --output FILE",
+    "stats.json": "py-async-tasks --all --stats --json --output FILE",
     "bt.txt": "py-async-bt --all",
     "compat.txt": "py-async-bt --all --no-group --compat",
     "awaited_by.txt": "py-awaited-by",
     "forest.txt": "py-awaited-by --all --no-group",
     "tasks.txt": "py-async-tasks --all",
     "info.txt": "py-async-info",
+    "stats.txt": "py-async-tasks --all --stats",
 }
 
 # Scenarios with so many tasks that their ungrouped text would take hundreds of megabytes. One JSON document of them is enough.
 BIG = {"deep_awaited_by", "many", "echo"}
-BIG_COMMANDS = ("bt.json", "bt.txt", "awaited_by.txt", "tasks.txt", "info.txt")
+BIG_COMMANDS = ("bt.json", "stats.json", "bt.txt", "awaited_by.txt", "tasks.txt", "info.txt", "stats.txt")
 
 # Nothing of this machine's environment comes into a core. PYTHONHASHSEED keeps the order of sets of strings from run to run.
 ENVIRONMENT = ("PYTHONHASHSEED=0",)

@@ -27,7 +27,7 @@ def terminal(gdb, core):
 def test_options(complete):
     (every,) = complete("py-async-bt --")
     assert "py-async-bt --all" in every and "py-async-bt --no-group" in every and "py-async-bt --output" in every
-    assert len(every) == 18
+    assert len(every) == 19
     assert "py-async-bt --memory-stats" not in every
 
 
@@ -40,7 +40,7 @@ def test_parts_of_options(complete):
     one, several, behind, nothing = complete(
         "py-async-bt --st", "py-async-bt --no-", "py-async-bt worker-1 --json --sh", "py-async-bt --nothing-like-it"
     )
-    assert one == ["py-async-bt --state"]
+    assert one == ["py-async-bt --state", "py-async-bt --stats"]
     assert several == ["py-async-bt --no-group", "py-async-bt --no-head", "py-async-bt --no-map"]
     assert behind == ["py-async-bt worker-1 --json --show-secrets"]
     assert nothing == []

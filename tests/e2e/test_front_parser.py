@@ -13,9 +13,9 @@ WRONG = {
     "py-async-bt --nope": "unknown option --nope",
     "py-async-bt --nope=3": "unknown option --nope",
     "py-async-bt -x": "unknown option -x",
-    "py-async-bt --stats": "unknown option --stats",
     "py-async-bt --dot": "unknown option --dot",
     "py-async-bt --stat waiting": "unknown option --stat",
+    "py-async-info --stats": "unknown option --stats",
     "py-async-bt --limit": "--limit needs a value: --limit N",
     "py-async-bt --limit --json": "--limit needs a value",
     "py-async-bt --limit=": "--limit needs a whole number from 1",
@@ -89,7 +89,7 @@ def test_help_option_prints_what_help_prints(gdb, option):
 def test_help_names_every_option_of_the_command_and_no_other(gdb):
     backtrace, awaited_by, tasks, info = gdb.run([f"help {command}" for command in COMMANDS], *gdb.source())
     every = ["--json", "--output FILE", "--no-map", "--exhaustive", "--help"]
-    lists = ["--all", "--thread N|all", "--state S", "--in TEXT", "--limit N", "--no-head", "--show-secrets"]
+    lists = ["--all", "--thread N|all", "--state S", "--in TEXT", "--limit N", "--stats", "--no-head", "--show-secrets"]
     stacks = ["--group", "--no-group", "--frames N", "--depth N", "--source"]
 
     def options(text):
@@ -121,6 +121,7 @@ def test_options_reach_the_library(on_core):
         "py-async-bt --no-group": "command 0 format 0 flags 128 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --no-group --group": "command 0 format 0 flags 64 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --exhaustive": "command 0 format 0 flags 256 thread -1 limit 0 frames 0 depth 0 state -",
+        "py-async-bt --stats": "command 0 format 0 flags 4096 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --memory-stats": "command 0 format 0 flags 512 thread -1 limit 0 frames 0 depth 0 state -",
     }
     for (line, expected), output in zip(lines.items(), on_core(*lines)):

@@ -13,6 +13,14 @@ def json_ids(answer):
     return sorted(task["id"] for task in answer.json()["tasks"])
 
 
+def nothing_left(answer):
+    """The line that says why a selection is empty."""
+    assert answer.error is None, answer
+    first, last = answer.text.splitlines()
+    assert last.startswith("Complete: "), answer
+    return first
+
+
 def titles(answer):
     assert answer.error is None, answer
     return [compare.address_of(block) for block in compare.parse_trees(answer.text)]
@@ -117,8 +125,9 @@ def test_in(gdb, build):
     for answer, ids in zip(answers, expected.values()):
         assert json_ids(answer) == ids, answer
     nothing = ("oute", f"{path}:{line + 1000}", "generator.py")
-    for answer in harness.ask_core(gdb, build, "async_generator", *(f"py-async-bt --in {text}" for text in nothing)):
-        assert answer.error == "none of 11 tasks matches these options", answer
+    answers = harness.ask_core(gdb, build, "async_generator", *(f"py-async-bt --no-head --in {text}" for text in nothing))
+    for answer, text in zip(answers, nothing):
+        assert nothing_left(answer) == f"No task is left of 11: --in {text} leaves out 11", answer
 
 
 def test_state(gdb, build):
@@ -139,7 +148,8 @@ def test_state(gdb, build):
             if tasks:
                 assert json_ids(answer) == sorted(task["id"] for task in tasks), answer
             else:
-                assert answer.error == f"none of {len(every)} tasks matches these options", answer
+                selection = answer.json()["selection"]
+                assert selection["left_out"] == {"state": len(every), "thread": 0, "in": 0}, answer
 
 
 def test_thread(gdb, build):
@@ -150,13 +160,59 @@ def test_thread(gdb, build):
     for native_id, number in numbers.items():
         commands.append(f"py-async-tasks --json --thread {number}")
         expected.append(sorted(task["id"] for task in oracle["tasks"] if task["thread"] == native_id))
+    assert [] in expected
     commands.append("py-async-tasks --json --thread all")
     expected.append(sorted(task["id"] for task in oracle["tasks"]))
     for answer, ids in zip(harness.ask_core(gdb, build, "threads", *commands), expected):
         if ids:
             assert json_ids(answer) == ids, answer
         else:
-            assert answer.error == "none of 4 tasks matches these options", answer
+            assert json_ids(answer) == [], answer
+            assert answer.json()["selection"]["left_out"] == {"state": 0, "thread": 4, "in": 0}, answer
+
+
+def test_filters_and_operands_together(gdb, build):
+    """What passes them all is shown; what is left out is counted under the first filter that it fails."""
+    oracle = harness.make_core(build, "stale_awaiter").oracle
+    every = [*oracle["tasks"], *oracle["ended"]]
+    ended = [task["name"] for task in oracle["ended"]]
+    live = [task for task in oracle["tasks"] if task["state"] == "pending"]
+    function = live[0]["stack"][-1]["function"]
+    inside = [task for task in live if any(frame["function"] == function for frame in task["stack"])]
+    outside = len(live) - len(inside)
+    some, none, address, stacked, wrong = harness.ask_core(
+        gdb, build, "stale_awaiter",
+        f"py-async-bt --json --state live --in {function} '*'",
+        f"py-async-bt --state live '{ended[0]}'",
+        f"py-async-bt --no-head --state live {oracle['ended'][0]['id']}",
+        f"py-async-bt --json --in no-such-file.py --state live {' '.join(task['id'] for task in every)}",
+        "py-async-bt --state live 'no such task'",
+    )  # fmt: skip
+    assert json_ids(some) == sorted(task["id"] for task in inside), some
+    assert some.json()["selection"]["left_out"] == {"state": len(ended), "thread": 0, "in": outside}
+    count = ended.count(ended[0])
+    assert nothing_left(none) == f"No task is left of {count}: --state live leaves out {count}", none
+    assert nothing_left(address) == "No task is left of 1: --state live leaves out 1", address
+    assert json_ids(stacked) == [], stacked
+    assert stacked.json()["selection"]["left_out"] == {"state": len(ended), "thread": 0, "in": len(live)}
+    assert wrong.error.startswith('no task is called "no such task"'), wrong
+
+
+def test_an_empty_selection_still_says_what_the_process_does(gdb, build):
+    (answer,) = harness.ask_core(gdb, build, "threads", "py-async-bt --in nowhere.py")
+    assert answer.error is None, answer
+    lines = answer.text.splitlines()
+    assert lines[0] == "No task is left of 4: --in nowhere.py leaves out 4"
+    assert any(": loop 0x" in line for line in lines) and lines[-1] == "Complete: 4 tasks in 4 threads.", answer
+
+
+def test_tasks_are_limited_only_if_asked(gdb, build):
+    few, every, everything = harness.ask_core(
+        gdb, build, "hostile", "py-async-tasks --no-head --limit 3", "py-async-tasks --no-head", "py-async-tasks --no-head --all --limit 3"
+    )
+    lines = every.text.splitlines()
+    assert everything.text == every.text
+    assert few.text.splitlines() == [*lines[:3], f"… {len(lines) - 1 - 3} more tasks", lines[-1]], few
 
 
 def test_limit_counts_groups(gdb, build):

@@ -65,10 +65,11 @@ static struct pa_request nth_request(uint32_t n)
                                      PA_REQUEST_ALL | PA_REQUEST_NO_GROUP,
                                      PA_REQUEST_NO_HEAD | PA_REQUEST_STYLED,
                                      PA_REQUEST_SOURCE | PA_REQUEST_GROUP,
-                                     PA_REQUEST_SHOW_SECRETS | PA_REQUEST_MEMORY_STATS};
+                                     PA_REQUEST_SHOW_SECRETS | PA_REQUEST_MEMORY_STATS,
+                                     PA_REQUEST_STATS};
     return request_of(n % 4, n / 4 % 2, flags[n / 8]);
 }
-#define REQUESTS (8u * 7u)
+#define REQUESTS (8u * 8u)
 
 START_TEST(test_every_answer_is_clean_and_complete)
 {
@@ -286,6 +287,29 @@ START_TEST(test_filters)
     request.state = NULL;
     request.thread = 2;
     ck_assert_uint_eq(count_of(answer(&request), "0x"), 1);
+    request.in = "no\x1bwhere";
+    ck_assert_uint_eq(count_of(answer(&request), "0x"), 0);
+    ck_assert_has(answer(&request), "--thread 2 leaves out ");
+    ck_assert_has(answer(&request), ", --in no\\x1bwhere leaves out 1\nComplete: ");
+    request.format = PA_FORMAT_JSON;
+    ck_assert_has(answer(&request), "\"in\": 1}}");
+    close_busy();
+}
+END_TEST
+
+START_TEST(test_stats)
+{
+    open_busy(_i);
+    struct pa_request request = request_of(PA_COMMAND_BACKTRACE, PA_FORMAT_TEXT, PA_REQUEST_NO_HEAD | PA_REQUEST_STATS);
+    ck_assert_has(answer(&request), "  in fetch (http.py:84)\n");
+    ck_assert_has_not(answer(&request), "0x");
+    request.state = "ended";
+    ck_assert_has(answer(&request), "  without a frame\n");
+    request.state = NULL;
+    request.limit = 1;
+    ck_assert_has(answer(&request), " more places; --all shows them, --limit N more of them\n");
+    request.state = "failed";
+    ck_assert_has_not(answer(&request), "in all");
     close_busy();
 }
 END_TEST
@@ -306,7 +330,7 @@ START_TEST(test_abort_at_any_callback_frees_all)
     python = python_new(_i < 8 ? PYTHON_3_15 : PYTHON_3_14T);
     busy = busy_make(python);
     python->image->source = "x = 1";
-    request.flags = PA_REQUEST_ALL | PA_REQUEST_STYLED | (_i % 2 ? PA_REQUEST_SOURCE : 0);
+    request.flags = PA_REQUEST_ALL | PA_REQUEST_STYLED | (_i % 2 ? PA_REQUEST_SOURCE : 0) | (_i % 4 == 2 ? PA_REQUEST_STATS : 0);
     if (_i >= 8)
         python_forget_files(python);
     for (uint64_t n = 1;; n++) {
@@ -373,7 +397,7 @@ END_TEST
 START_TEST(test_too_little_memory_is_said_and_nothing_leaks)
 {
     struct pa_request request = nth_request((uint32_t)_i);
-    request.flags = PA_REQUEST_ALL;
+    request.flags = PA_REQUEST_ALL | (_i % 4 == 2 ? PA_REQUEST_STATS : 0);
     open_busy(PYTHON_3_15);
     ck_assert_int_eq(run(&request), PA_OK);
     uint64_t current, peak;
@@ -615,6 +639,7 @@ Suite *session_suite(void)
     tcase_add_test(tests, test_address_of_something_else_says_what_it_is);
     tcase_add_test(tests, test_wrong_options_fail_in_one_line);
     tcase_add_test(tests, test_filters);
+    tcase_add_loop_test(tests, test_stats, 0, PYTHON_BUILDS);
     tcase_add_test(tests, test_second_request_does_not_walk_again);
     tcase_add_loop_test(tests, test_same_answer_live_and_from_a_core, 0, PYTHON_BUILDS);
     tcase_add_test(tests, test_session_of_another_abi_is_refused);
