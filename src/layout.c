@@ -14,6 +14,15 @@ const struct pa_field_info pa_field_info[PA_F_COUNT] = {
 #include "layout_fields.h"
 };
 
+#define OBJECT(name, bytes)                                                                                                        \
+    {                                                                                                                              \
+        PA_F_##name##_size, PA_F_object_size, bytes                                                                                \
+    }
+#define FIELD(owner, name, distance)                                                                                               \
+    {                                                                                                                              \
+        PA_F_##owner##_##name, PA_F_object_size, distance                                                                          \
+    }
+
 /* A field that adjoins another one. A later line may build on an earlier one. */
 static const struct {
     uint16_t field, base;
@@ -23,6 +32,7 @@ static const struct {
     {PA_F_code_units, PA_F_object_size, 0},
     /* Include/cpython/code.h, struct PyCodeObject */
     {PA_F_code_flags, PA_F_code_argcount, -4},
+    {PA_F_code_nlocalsplus, PA_F_code_firstlineno, 4},
     /* Include/cpython/unicodeobject.h: utf8_length and utf8 behind PyASCIIObject; 3.15 publishes it */
     {PA_F_unicode_compact_data, PA_F_unicode_ascii_data, 16},
     /* Include/cpython/object.h, PyTypeObject and PyHeapTypeObject; 3.15 publishes the first */
@@ -33,8 +43,58 @@ static const struct {
     {PA_F_task_exception, PA_F_task_awaited_by, -48},
     {PA_F_task_state, PA_F_task_is_task, -4},
     {PA_F_task_bits, PA_F_task_is_task, 2},
+    {PA_F_task_source_traceback, PA_F_task_awaited_by, -24},
+    {PA_F_task_context, PA_F_task_name, 8},
     {PA_F_task_cancel_requests, PA_F_task_is_task, 4},
     {PA_F_task_fut_waiter, PA_F_task_coro, -8},
+    /* Objects whose fields are words behind the header; PyVarObject has ob_size first. Include/cpython/, Include/internal/pycore_hamt.h */
+    OBJECT(complex, 16),
+    FIELD(complex, value, 0),
+    OBJECT(bytearray, 40),
+    FIELD(bytearray, length, 0),
+    FIELD(bytearray, start, 24),
+    OBJECT(function, 136),
+    FIELD(function, qualname, 24),
+    OBJECT(method, 32),
+    FIELD(method, function, 0),
+    FIELD(method, self, 8),
+    OBJECT(builtin, 40),
+    FIELD(builtin, definition, 0),
+    FIELD(builtin, self, 8),
+    OBJECT(exception, 56),
+    FIELD(exception, args, 8),
+    FIELD(exception, traceback, 24),
+    FIELD(exception, context, 32),
+    FIELD(exception, cause, 40),
+    FIELD(exception, suppress_context, 48),
+    OBJECT(os_error, 96),
+    FIELD(os_error, number, 56),
+    FIELD(os_error, text, 64),
+    FIELD(os_error, filename, 72),
+    FIELD(os_error, filename2, 80),
+    OBJECT(group, 72),
+    FIELD(group, message, 56),
+    FIELD(group, exceptions, 64),
+    OBJECT(traceback, 24),
+    FIELD(traceback, next, 0),
+    FIELD(traceback, frame, 8),
+    FIELD(traceback, lasti, 16),
+    OBJECT(frame_object, 56),
+    FIELD(frame_object, frame, 8),
+    OBJECT(context, 32),
+    FIELD(context, vars, 8),
+    OBJECT(context_var, 48),
+    FIELD(context_var, name, 0),
+    OBJECT(hamt, 24),
+    FIELD(hamt, root, 0),
+    FIELD(hamt, count, 16),
+    OBJECT(hamt_node, 24),
+    FIELD(hamt_node, length, 0),
+    FIELD(hamt_node, items, 16),
+    OBJECT(hamt_array, 264),
+    FIELD(hamt_array, items, 0),
+    /* Include/internal/pycore_interpframe_structs.h, _PyGenObject_HEAD(): gi_weakreflist, gi_name, gi_qualname */
+    {PA_F_gen_qualname, PA_F_object_size, 16},
     /* Small objects with one field of interest, the first */
     {PA_F_wrapper_size, PA_F_object_size, 8},
     {PA_F_wrapper_future, PA_F_object_size, 0},

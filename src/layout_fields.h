@@ -50,6 +50,9 @@ PA_STRUCT(code, REQUIRED, "PyCodeObject")
 PA_FIELD(code, units, 8, REQUIRED, "ob_base.ob_size", "code units, the bound of an instruction offset")
 PA_FIELD(code, filename, 8, REQUIRED, "co_filename", "the file of a frame")
 PA_FIELD(code, qualname, 8, REQUIRED, "co_qualname", "the function of a frame")
+PA_FIELD(code, nlocalsplus, 4, OPTIONAL, "co_nlocalsplus", "how many variables a frame has")
+PA_FIELD(code, localsplusnames, 8, OPTIONAL, "co_localsplusnames", "the names of variables")
+PA_FIELD(code, localspluskinds, 8, OPTIONAL, "co_localspluskinds", "which of them are cells")
 PA_FIELD(code, linetable, 8, REQUIRED, "co_linetable", "the line of a frame")
 PA_FIELD(code, firstlineno, 4, REQUIRED, "co_firstlineno", "the line of a frame")
 PA_FIELD(code, argcount, 4, REQUIRED, "co_argcount", "the neighbour of co_flags")
@@ -120,7 +123,72 @@ PA_FIELD(unicode, state, 4, REQUIRED, "_base._base.state", "how a str is stored"
 PA_FIELD(unicode, ascii_data, 0, REQUIRED, "_base.utf8_length", "where the characters of an ASCII str begin")
 PA_FIELD(unicode, compact_data, 0, REQUIRED, "data", "where the characters of other str begin")
 
+PA_STRUCT(float, OPTIONAL, "PyFloatObject")
+PA_FIELD(float, value, 8, OPTIONAL, "ob_fval", "the value of a float")
+
+PA_STRUCT(complex, OPTIONAL, "PyComplexObject")
+PA_FIELD(complex, value, 16, OPTIONAL, "cval", "real and imaginary part")
+
+PA_STRUCT(bytearray, OPTIONAL, "PyByteArrayObject")
+PA_FIELD(bytearray, length, 8, OPTIONAL, "ob_base.ob_size", "the length of a bytearray")
+PA_FIELD(bytearray, start, 8, OPTIONAL, "ob_start", "where its bytes begin")
+
+PA_STRUCT(function, OPTIONAL, "PyFunctionObject")
+PA_FIELD(function, qualname, 8, OPTIONAL, "func_qualname", "the name of a function")
+
+PA_STRUCT(method, OPTIONAL, "PyMethodObject")
+PA_FIELD(method, function, 8, OPTIONAL, "im_func", "the function of a bound method")
+PA_FIELD(method, self, 8, OPTIONAL, "im_self", "what a method is bound to")
+
+PA_STRUCT(builtin, OPTIONAL, "PyCFunctionObject")
+PA_FIELD(builtin, definition, 8, OPTIONAL, "m_ml", "the name of a function made in C")
+PA_FIELD(builtin, self, 8, OPTIONAL, "m_self", "what it is bound to")
+
+PA_STRUCT(exception, OPTIONAL, "PyBaseExceptionObject")
+PA_FIELD(exception, args, 8, OPTIONAL, "args", "the message of an exception")
+PA_FIELD(exception, traceback, 8, OPTIONAL, "traceback", "where it was raised")
+PA_FIELD(exception, context, 8, OPTIONAL, "context", "what was being handled when it was raised")
+PA_FIELD(exception, cause, 8, OPTIONAL, "cause", "raise … from")
+PA_FIELD(exception, suppress_context, 1, OPTIONAL, "suppress_context", "whether the context counts")
+
+PA_STRUCT(os_error, OPTIONAL, "PyOSErrorObject")
+PA_FIELD(os_error, number, 8, OPTIONAL, "myerrno", "the message of an OSError")
+PA_FIELD(os_error, text, 8, OPTIONAL, "strerror", "the message of an OSError")
+PA_FIELD(os_error, filename, 8, OPTIONAL, "filename", "the message of an OSError")
+PA_FIELD(os_error, filename2, 8, OPTIONAL, "filename2", "the message of an OSError")
+
+PA_STRUCT(group, OPTIONAL, "PyBaseExceptionGroupObject")
+PA_FIELD(group, message, 8, OPTIONAL, "msg", "the message of an exception group")
+PA_FIELD(group, exceptions, 8, OPTIONAL, "excs", "the exceptions in a group")
+
+PA_STRUCT(traceback, OPTIONAL, "PyTracebackObject")
+PA_FIELD(traceback, next, 8, OPTIONAL, "tb_next", "the next inner frame")
+PA_FIELD(traceback, frame, 8, OPTIONAL, "tb_frame", "the function of a frame of a traceback")
+PA_FIELD(traceback, lasti, 4, OPTIONAL, "tb_lasti", "its line")
+
+PA_STRUCT(frame_object, OPTIONAL, "PyFrameObject")
+PA_FIELD(frame_object, frame, 8, OPTIONAL, "f_frame", "the interpreter frame of a frame object")
+
+PA_STRUCT(context, OPTIONAL, "PyContext")
+PA_FIELD(context, vars, 8, OPTIONAL, "ctx_vars", "the variables of a context")
+
+PA_STRUCT(context_var, OPTIONAL, "PyContextVar")
+PA_FIELD(context_var, name, 8, OPTIONAL, "var_name", "the name of a context variable")
+
+PA_STRUCT(hamt, OPTIONAL, "PyHamtObject")
+PA_FIELD(hamt, root, 8, OPTIONAL, "h_root", "the variables of a context")
+PA_FIELD(hamt, count, 8, OPTIONAL, "h_count", "how many there are")
+
+/* Bitmap and collision nodes hold ob_size keys and values; array nodes 32 nodes. */
+PA_STRUCT(hamt_node, OPTIONAL, "PyHamtNode_Bitmap")
+PA_FIELD(hamt_node, length, 8, OPTIONAL, "ob_base.ob_size", "how many words a node has")
+PA_FIELD(hamt_node, items, 8, OPTIONAL, "b_array", "keys and values, or nodes")
+
+PA_STRUCT(hamt_array, OPTIONAL, "PyHamtNode_Array")
+PA_FIELD(hamt_array, items, 8, OPTIONAL, "a_array", "nodes")
+
 PA_STRUCT(gen, REQUIRED, "PyGenObject")
+PA_FIELD(gen, qualname, 8, OPTIONAL, "gi_qualname", "the name of a generator")
 PA_FIELD(gen, frame_state, 1, REQUIRED, "gi_frame_state", "created, suspended, executing or cleared")
 PA_FIELD(gen, iframe, 8, REQUIRED, "gi_iframe", "the frame inside a coroutine or generator")
 
@@ -136,6 +204,8 @@ PA_FIELD(task, cancel_requests, 4, REQUIRED, "task_num_cancels_requested", "how 
 PA_FIELD(task, fut_waiter, 8, REQUIRED, "task_fut_waiter", "what a task is suspended on")
 PA_FIELD(task, coro, 8, REQUIRED, "task_coro", "the coroutine that a task runs")
 PA_FIELD(task, name, 8, REQUIRED, "task_name", "the name of a task")
+PA_FIELD(task, source_traceback, 8, OPTIONAL, "task_source_tb", "where a task was created, in debug mode")
+PA_FIELD(task, context, 8, OPTIONAL, "task_context", "the context variables of a task")
 PA_FIELD(task, node, 16, REQUIRED, "task_node", "the list that a task is in")
 
 PA_STRUCT(gc, OPTIONAL, "struct _gc_runtime_state")

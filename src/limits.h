@@ -30,6 +30,9 @@
 /* Classes of one tp_mro: 64 bases by PA_MAX_BASES, and mixins. */
 #define PA_MAX_MRO 1024u
 
+/* Variables of one frame: their number is below 65536 in code that the compiler makes, since an instruction names them by 16 bits. */
+#define PA_MAX_VARIABLES 65536u
+
 /* Characters of one string that are kept. CPython's own reader keeps 255; a cut is marked with an ellipsis and a count. */
 #define PA_MAX_STRING 4096u
 
@@ -81,6 +84,12 @@
 #define PA_DEFAULT_GROUPS 50u
 #define PA_DEFAULT_DEPTH  40u
 #define PA_GROUP_NAMES    5u
+
+/* Values of variables: levels of containers in containers, and elements of one container or characters of one str, as GDB's own
+   "print elements". One value may take 20 bytes for each of the latter. */
+#define PA_DEFAULT_VALUE_DEPTH  4u
+#define PA_DEFAULT_VALUE_LENGTH 200u
+#define PA_MAX_VALUE_BYTES      (1u << 20)
 
 /* Lines of the head. */
 #define PA_HEAD_LINES 12u

@@ -444,7 +444,8 @@ bool pa_set_begin(struct pa_objects *objects, uint64_t address, struct pa_set_it
     const struct pa_layout *layout = objects->layout;
     uint64_t mask;
     *iterator = (struct pa_set_iterator){.damaged = true};
-    if (pa_kind_of(objects, address) != PA_KIND_SET ||
+    enum pa_kind kind = pa_kind_of(objects, address);
+    if ((kind != PA_KIND_SET && kind != PA_KIND_FROZENSET) ||
         !pa_memory_u64(objects->memory, address + PA_OFFSET(layout, set_mask), &mask) ||
         !pa_memory_u64(objects->memory, address + PA_OFFSET(layout, set_used), &iterator->left) ||
         !pa_memory_u64(objects->memory, address + PA_OFFSET(layout, set_table), &iterator->table))

@@ -141,6 +141,17 @@ bool pa_is_printable(uint32_t c)
     return low == sizeof(unprintable) / sizeof(*unprintable) || c < unprintable[low].first;
 }
 
+uint32_t pa_escape(uint32_t c, char out[PA_ESCAPED_BYTES])
+{
+    if (c == '\n' || c == '\r' || c == '\t')
+        c = c == '\n' ? 'n' : c == '\r' ? 'r' : 't';
+    else if (c >= 0x80 || !pa_is_printable(c))
+        return (uint32_t)snprintf(out, PA_ESCAPED_BYTES, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+    out[0] = '\\';
+    out[1] = (char)c;
+    return 2;
+}
+
 /* Escape as repr() does. @p quote is escaped too; 0: none is. */
 static void escape(struct pa_output *out, enum pa_style style, const char *text, size_t length, char quote)
 {
@@ -155,12 +166,8 @@ static void escape(struct pa_output *out, enum pa_style style, const char *text,
         put(out, style, text + run, i - run);
         i += taken;
         run = i;
-        if (c == '\n' || c == '\r' || c == '\t')
-            pa_out(out, style, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
-        else if (c < 0x80 && pa_is_printable(c))
-            pa_out_format(out, style, "\\%c", (char)c);
-        else
-            pa_out_format(out, style, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+        char escaped[PA_ESCAPED_BYTES];
+        put(out, style, escaped, pa_escape(c, escaped));
     }
     put(out, style, text + run, length - run);
 }

@@ -44,6 +44,11 @@ void pa_out_repr(struct pa_output *out, enum pa_style style, const char *text, s
 /** The same as a JSON string, with its quotes. What is not printable is escaped there too. */
 void pa_out_json(struct pa_output *out, const char *text, size_t length);
 
+/** Room for the longest escape, "\U0001f40d". */
+#define PA_ESCAPED_BYTES 12u
+/** The escape of one code point as repr() writes it: "\n", "\x1b", "\ud800", "\'". @return its length. */
+uint32_t pa_escape(uint32_t c, char out[PA_ESCAPED_BYTES]);
+
 /** Whether Python's repr() shows this code point as it is. */
 bool pa_is_printable(uint32_t c);
 

@@ -27,8 +27,8 @@ static const uint16_t slots[] = {
     F(frame_stackpointer), F(frame_tlbc_index),
     /* code_object: size, filename, name, qualname, linetable, firstlineno, argcount, localsplusnames, localspluskinds,
        co_code_adaptive, co_tlbc */
-    F(code_size), F(code_filename), UNUSED, F(code_qualname), F(code_linetable), F(code_firstlineno), F(code_argcount), UNUSED,
-    UNUSED, F(code_bytecode), F(code_tlbc),
+    F(code_size), F(code_filename), UNUSED, F(code_qualname), F(code_linetable), F(code_firstlineno), F(code_argcount),
+    F(code_localsplusnames), F(code_localspluskinds), F(code_bytecode), F(code_tlbc),
     /* pyobject: size, ob_type */
     F(object_size), F(object_type),
     /* type_object: size, tp_name, tp_repr, tp_flags, tp_basicsize, tp_dictoffset */
@@ -42,7 +42,7 @@ static const uint16_t slots[] = {
     /* dict_object: size, ma_keys, ma_values */
     F(dict_size), F(dict_keys), F(dict_values),
     /* float_object: size, ob_fval */
-    UNUSED, UNUSED,
+    F(float_size), F(float_value),
     /* long_object: size, lv_tag, ob_digit */
     F(long_size), F(long_tag), F(long_digit),
     /* bytes_object: size, ob_size, ob_sval */
