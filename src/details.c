@@ -86,6 +86,20 @@ void pa_task_objects(struct pa_graph *graph, uint32_t node, struct pa_links *lin
     }
 }
 
+void pa_task_iframes(struct pa_graph *graph, uint32_t node, struct pa_links *links)
+{
+    const struct pa_executing *executing = pa_graph_executing(graph, node);
+    pa_task_objects(graph, node, links);
+    for (uint32_t i = 0; i < links->count; i++) {
+        if (links->items[i] == 0)
+            links->items[i] = executing ? graph->thread_frames.items[executing->first + i].object : 0;
+        else if (pa_kind_is_gen(pa_kind_of(graph->objects, links->items[i])))
+            links->items[i] += PA_OFFSET(graph->layout, gen_iframe);
+        else
+            links->items[i] = 0;
+    }
+}
+
 void pa_stack_frames(struct pa_graph *graph, uint32_t stack, struct pa_frame_list *frames)
 {
     frames->count = 0;

@@ -31,6 +31,9 @@ struct pa_links {
 };
 void pa_task_objects(struct pa_graph *graph, uint32_t node, struct pa_links *links);
 
+/** The addresses of the interpreter frames of a node's stack likewise; 0 for what is no frame. */
+void pa_task_iframes(struct pa_graph *graph, uint32_t node, struct pa_links *links);
+
 /** The frames of a stack, innermost first. @p frames is replaced; owned by the caller. */
 struct pa_frame_list {
     uint32_t *items;

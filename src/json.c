@@ -5,6 +5,7 @@
  */
 #include "json.h"
 
+#include "json_values.h"
 #include "limits.h"
 #include "redact.h"
 #include "stats.h"
@@ -27,6 +28,7 @@ struct writer {
     bool wrote_task, wrote_future;
     struct pa_links links;
     struct pa_frame_list frames;
+    struct pa_values *values; /* NULL unless values are asked for */
     char name[PA_STRING_BYTES];
     char safe[2 * PA_STRING_BYTES];
 };
@@ -303,7 +305,7 @@ static void write_threads(struct writer *writer)
 
 static void write_awaited_by(struct writer *writer, const struct pa_node *node)
 {
-    raw(writer, "\"awaited_by\": [");
+    raw(writer, ", \"awaited_by\": [");
     for (uint32_t i = 0; i < node->edge_count; i++) {
         uint32_t awaiter = writer->graph->edges.items[node->first_edge + i];
         number(writer, "%s{\"id\": \"0x%llx\", \"source\": \"published\"}", i > 0 ? ", " : "",
@@ -362,7 +364,7 @@ static void write_objects(struct writer *writer, uint32_t id)
             raw(writer, ", ");
         address(writer, writer->links.items[i]);
     }
-    raw(writer, "], ");
+    raw(writer, "]");
 }
 
 static void write_task(struct writer *writer, uint32_t id)
@@ -390,6 +392,8 @@ static void write_task(struct writer *writer, uint32_t id)
     address(writer, node.loop == PA_NO_LOOP ? 0 : graph->loops.items[node.loop].address);
     number(writer, ", \"stack\": %u", stack_number(writer, node.stack));
     write_objects(writer, id);
+    if (writer->values && writer->view->request->flags & PA_REQUEST_LOCALS)
+        pa_json_locals(writer->out, graph, writer->values, id);
     write_awaited_by(writer, &node);
     write_waits_on(writer, id, &node);
     raw(writer, ", \"exception\": null}");
@@ -417,7 +421,7 @@ static void write_future_head(struct writer *writer, uint64_t future, enum pa_st
     uint32_t type = pa_type_of(writer->graph->objects, future);
     number(writer, "%s {\"id\": \"0x%llx\", \"type\": ", writer->wrote_future ? ",\n" : "\n", (unsigned long long)future);
     target_text(writer, type == PA_NONE ? pa_no_text : writer->graph->objects->types.items[type].name);
-    number(writer, ", \"state\": \"%s\", ", pa_state_name(state));
+    number(writer, ", \"state\": \"%s\"", pa_state_name(state));
     writer->wrote_future = true;
 }
 
@@ -428,7 +432,7 @@ static void write_private_future(struct writer *writer, uint32_t id)
     if (!is_private(writer, id, future))
         return;
     write_future_head(writer, future, pa_future_state(graph, future));
-    number(writer, "\"awaited_by\": [{\"id\": \"0x%llx\", \"source\": \"published\"}], \"stale_awaiters\": 0}",
+    number(writer, ", \"awaited_by\": [{\"id\": \"0x%llx\", \"source\": \"published\"}], \"stale_awaiters\": 0}",
            (unsigned long long)graph->nodes.items[id].address);
 }
 
@@ -550,7 +554,9 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, s
     writer->out = out;
     bool stats = view->request->flags & PA_REQUEST_STATS;
     if (!stats)
-        read_waited_futures(writer);
+        if (view->request->flags & PA_REQUEST_LOCALS)
+            writer->values = pa_values_new(view->graph->objects, pa_request_value_limits(view->request));
+    read_waited_futures(writer);
     if (work->fatal == PA_OK && begin(writer)) {
         write_head(writer);
         if (view->request->command == PA_COMMAND_INFO)
@@ -576,6 +582,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, s
     pa_array_free(work, &writer->unknown);
     pa_array_free(work, &writer->links);
     pa_array_free(work, &writer->frames);
+    pa_values_free(writer->values);
     pa_work_resize(work, writer, sizeof(*writer), 0);
     return work->fatal;
 }

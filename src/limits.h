@@ -85,9 +85,9 @@
 #define PA_DEFAULT_DEPTH  40u
 #define PA_GROUP_NAMES    5u
 
-/* Values of variables: levels of containers in containers, and elements of one container or characters of one str, as GDB's own
+/* Values of variables: levels of containers in containers (an instance counts twice), and elements of one container or characters of one str, as GDB's own
    "print elements". One value may take 20 bytes for each of the latter. */
-#define PA_DEFAULT_VALUE_DEPTH  4u
+#define PA_DEFAULT_VALUE_DEPTH  3u
 #define PA_DEFAULT_VALUE_LENGTH 200u
 #define PA_MAX_VALUE_BYTES      (1u << 20)
 

@@ -154,7 +154,8 @@ struct pa_operand {
 #define PA_REQUEST_EXHAUSTIVE   256u /* --exhaustive: search all memory of a live target */
 #define PA_REQUEST_MEMORY_STATS 512u /* say at the end how much memory the library used (maintenance, benchmark) */
 
-#define PA_REQUEST_STATS 4096u /* --stats: how many tasks stand where, instead of the tasks */
+#define PA_REQUEST_LOCALS 1024u /* --locals: the variables of each frame */
+#define PA_REQUEST_STATS  4096u /* --stats: how many tasks stand where, instead of the tasks */
 
 #define PA_THREAD_DEFAULT UINT32_MAX       /* no --thread given */
 #define PA_THREAD_ALL     (UINT32_MAX - 1) /* --thread all */
@@ -170,8 +171,10 @@ struct pa_request {
     uint32_t depth;   /* --depth: levels of awaited-by nesting */
     uint32_t operand_count;
     const struct pa_operand *operands;
-    const char *state; /* --state; NULL: live */
-    const char *in;    /* --in; NULL: no filter */
+    const char *state;     /* --state; NULL: live */
+    const char *in;        /* --in; NULL: no filter */
+    uint32_t value_depth;  /* --locals-depth: levels of containers in containers */
+    uint32_t value_length; /* --locals-length: elements of a container, characters of a str */
 };
 
 struct pa_session;

@@ -178,6 +178,8 @@ enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out)
 
     pa_array_free(work, &printer->frames);
     pa_array_free(work, &printer->links);
+    pa_array_free(work, &printer->iframes);
+    pa_values_free(printer->values);
     pa_work_resize(work, printer, sizeof(*printer), 0);
     return work->fatal;
 }

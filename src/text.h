@@ -5,6 +5,7 @@
 #define PA_TEXT_H
 
 #include "output.h"
+#include "value.h"
 #include "view.h"
 
 /** What the parts of a text share. */
@@ -15,6 +16,8 @@ struct pa_printer {
     const struct pa_request *request;
     struct pa_frame_list frames;    /* scratch */
     struct pa_links links;          /* scratch */
+    struct pa_links iframes;        /* scratch */
+    struct pa_values *values;       /* NULL until a value is shown */
     char name[PA_STRING_BYTES];     /* scratch: as read */
     char safe[2 * PA_STRING_BYTES]; /* scratch: without secrets */
 };
@@ -48,6 +51,11 @@ void pa_print_stats(struct pa_printer *printer);
 
 /** tree.c: the selected tasks or groups with their stacks and, below them, who awaits them. */
 void pa_print_trees(struct pa_printer *printer);
+
+/** text_values.c: room for rendering values, by what the user asked for. NULL without memory. */
+struct pa_values *pa_printer_values(struct pa_printer *printer);
+/** text_values.c: the variables of the frame at @p iframe, a line each; nothing for 0. */
+void pa_print_locals(struct pa_printer *printer, uint32_t indent, uint64_t iframe);
 
 /** The names of states and activities, as in the JSON. */
 const char *pa_state_name(enum pa_state state);

@@ -59,7 +59,8 @@ static void print_source(struct tree *tree, uint32_t level, const struct pa_fram
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
-static void print_frame(struct tree *tree, uint32_t level, uint32_t id)
+/* @p iframe: the address of the interpreter frame if its variables are to be shown, else 0. */
+static void print_frame(struct tree *tree, uint32_t level, uint32_t id, uint64_t iframe)
 {
     static const char *const kinds[PA_FRAME_KIND_COUNT] = {"", "async ", "generator ", "async generator ", ""};
     struct pa_output *out = tree->printer->out;
@@ -76,6 +77,7 @@ static void print_frame(struct tree *tree, uint32_t level, uint32_t id)
     pa_out(out, PA_STYLE_PLAIN, "()\n");
     if (tree->source)
         print_source(tree, level, frame);
+    pa_print_locals(tree->printer, 4 * level, iframe);
 }
 
 static void print_more_frames(struct tree *tree, uint32_t level, uint32_t count)
@@ -88,12 +90,21 @@ static void print_more_frames(struct tree *tree, uint32_t level, uint32_t count)
     pa_out(tree->printer->out, PA_STYLE_PLAIN, "\n");
 }
 
+static uint64_t iframe_of(const struct pa_printer *printer, uint32_t frame)
+{
+    return frame < printer->iframes.count ? printer->iframes.items[frame] : 0;
+}
+
 /* The frames of a stack, innermost first; --frames keeps the innermost and the first of the user's own code. */
-static void print_stack(struct tree *tree, uint32_t level, uint32_t stack)
+static void print_stack(struct tree *tree, uint32_t level, const struct pa_group *group)
 {
     struct pa_printer *printer = tree->printer;
     struct pa_graph *graph = printer->graph;
-    pa_stack_frames(graph, stack, &printer->frames);
+    uint32_t id = printer->view->members[group->first];
+    pa_stack_frames(graph, graph->nodes.items[id].stack, &printer->frames);
+    printer->iframes.count = 0;
+    if (printer->request->flags & PA_REQUEST_LOCALS && !tree->compat && group->count == 1)
+        pa_task_iframes(graph, id, &printer->iframes);
     const uint32_t *frames = printer->frames.items;
     uint32_t count = printer->frames.count, first = 0;
     /* What ends the chain is no frame: it has a line of its own. */
@@ -107,13 +118,13 @@ static void print_stack(struct tree *tree, uint32_t level, uint32_t stack)
     bool have_own = false;
     for (uint32_t i = first; i < end; i++) {
         have_own = have_own || pa_frame_is_own(graph, frames[i]);
-        print_frame(tree, level, frames[i]);
+        print_frame(tree, level, frames[i], iframe_of(printer, i));
     }
     while (!have_own && own < count && !pa_frame_is_own(graph, frames[own]))
         own++;
     if (!have_own && own < count) {
         print_more_frames(tree, level, own - end);
-        print_frame(tree, level, frames[own]);
+        print_frame(tree, level, frames[own], iframe_of(printer, own));
         end = own + 1;
     }
     print_more_frames(tree, level, count - end);
@@ -300,7 +311,7 @@ static void enter(struct tree *tree, uint32_t level, uint32_t id, uint32_t await
     }
     tree->printed[id] |= PRINTED;
     tree->compat_nodes++;
-    print_stack(tree, level, node->stack);
+    print_stack(tree, level, group);
     if (!tree->compat)
         print_notes(tree, level, group);
     uint32_t first = tree->awaiters.count;

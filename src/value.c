@@ -6,6 +6,11 @@
 /* Numbers of fewer digits tell nothing under an everyday word. */
 #define HARMLESS_NUMBER 100000
 
+struct pa_value_limits pa_request_value_limits(const struct pa_request *request)
+{
+    return (struct pa_value_limits){request->value_depth, request->value_length, request->flags & PA_REQUEST_SHOW_SECRETS};
+}
+
 struct pa_values *pa_values_new(struct pa_objects *objects, struct pa_value_limits limits)
 {
     struct pa_values *values = pa_work_resize(objects->work, NULL, 0, sizeof(*values));
@@ -239,7 +244,7 @@ void put_object(struct pa_values *values, uint64_t object, enum pa_telling telli
 static void begin(struct pa_values *values)
 {
     values->written = 0;
-    values->depth = 0;
+    values->depth = values->spent = 0;
     values->truncated = values->hidden = values->full = false;
 }
 
@@ -279,6 +284,14 @@ void pa_value_render_int(struct pa_values *values, const char *name, uint32_t na
     else
         put_format(values, "%lld", (long long)number);
     end(values, 0, value);
+}
+
+void pa_value_render_variable(struct pa_values *values, const struct pa_variables *variable, struct pa_value *value)
+{
+    if (variable->object != 0)
+        pa_value_render(values, variable->name, variable->name_length, variable->object, value);
+    else
+        pa_value_render_int(values, variable->name, variable->name_length, variable->number, value);
 }
 
 void pa_value_render_text(struct pa_values *values, const char *text, uint32_t length, struct pa_value *value)

@@ -17,6 +17,7 @@
 
 #include "instance.h"
 #include "redact.h"
+#include "variables.h"
 
 /** A value as text. */
 struct pa_value {
@@ -35,6 +36,9 @@ struct pa_value_limits {
     bool secrets;    /* show them */
 };
 
+/** As the user asked for. */
+struct pa_value_limits pa_request_value_limits(const struct pa_request *request);
+
 struct pa_values;
 
 /** Room for rendering, reused from value to value. @return NULL without memory. */
@@ -46,6 +50,9 @@ void pa_value_render(struct pa_values *values, const char *name, uint32_t name_l
 
 /** Likewise a tagged int, which is no object (pa_stackref()). */
 void pa_value_render_int(struct pa_values *values, const char *name, uint32_t name_length, int64_t number, struct pa_value *value);
+
+/** Render what a variable refers to. */
+void pa_value_render_variable(struct pa_values *values, const struct pa_variables *variable, struct pa_value *value);
 
 /** A str as it is, without quotes, redacted and cut like a value: for messages and names of variables. */
 void pa_value_render_text(struct pa_values *values, const char *text, uint32_t length, struct pa_value *value);

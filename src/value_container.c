@@ -5,6 +5,12 @@
 #define TPFLAGS_IMMUTABLETYPE (1u << 8)
 #define TPFLAGS_HEAPTYPE      (1u << 9)
 
+/* An instance leads to much that its user knows nothing of, so that it counts as two levels. */
+static uint32_t cost_of(enum level_kind kind)
+{
+    return kind == LEVEL_ATTRIBUTES ? 2 : 1;
+}
+
 static struct level *push(struct pa_values *values, enum level_kind kind, uint64_t object, const char *close)
 {
     struct level *level = &values->levels[values->depth++];
@@ -14,15 +20,22 @@ static struct level *push(struct pa_values *values, enum level_kind kind, uint64
     level->telling = PA_NOT_TELLING;
     level->one_comma = level->named_pair = false;
     level->kind = kind;
+    level->cost = cost_of(kind);
+    values->spent += level->cost;
     level->object = object;
     level->close = close;
     return level;
 }
 
+static void pop(struct pa_values *values)
+{
+    values->spent -= values->levels[--values->depth].cost;
+}
+
 /* Whether no more levels may be opened: then "…" stands for the content. */
 static bool too_deep(struct pa_values *values, const char *close)
 {
-    if (values->depth < values->limits.depth)
+    if (values->spent < values->limits.depth)
         return false;
     put_more(values, 0);
     put(values, close);
@@ -215,17 +228,13 @@ static void open_instance(struct pa_values *values, uint64_t object, uint64_t ty
         put_class_name(values, type);
         put_format(values, " object at 0x%llx", (unsigned long long)object);
     }
-    if (values->depth == MAX_LEVELS || values->full) {
-        put(values, ">");
-        return;
-    }
     level = push(values, LEVEL_ATTRIBUTES, object, ">");
     pa_attributes_begin(values->objects, object, &level->members);
-    if (values->depth <= values->limits.depth)
+    if (values->spent <= values->limits.depth || values->depth == 1)
         return;
     /* Too deep for the attributes; whether there are some is said all the same. */
     bool some = pa_attributes_next(&level->members);
-    values->depth--;
+    pop(values);
     if (some) {
         put(values, ": ");
         put_more(values, 0);
@@ -324,7 +333,7 @@ bool open_container(struct pa_values *values, uint64_t object, enum pa_kind kind
         push(values, LEVEL_WRAP, 0, ">"); /* nothing in it but text: closed when what is opened now is */
         if (open_builtin(values, object, kind, true))
             return true;
-        values->depth--;
+        pop(values);
     }
     return false;
 }
@@ -355,7 +364,7 @@ static void close_level(struct pa_values *values, struct level *level, bool dama
     if (level->one_comma)
         put(values, ",");
     put(values, level->close);
-    values->depth--;
+    pop(values);
 }
 
 static void step_sequence(struct pa_values *values, struct level *level)

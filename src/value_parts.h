@@ -28,6 +28,7 @@ struct level {
     enum level_kind kind;
     uint64_t object;
     const char *close;
+    uint32_t cost;  /* in levels of the user's limit: an instance in an instance counts twice */
     uint64_t shown; /* elements written */
     uint64_t index, count;
     uint64_t items;               /* LEVEL_SEQUENCE, LEVEL_NAMED: where the elements stand; LEVEL_WRAP: the object */
@@ -47,6 +48,7 @@ struct pa_values {
     uint32_t total; /* bytes of one value */
     struct level levels[MAX_LEVELS];
     uint32_t depth; /* levels that are open */
+    uint32_t spent; /* their cost */
     bool truncated, hidden, full;
     uint32_t written;
     char text[PA_MAX_VALUE_BYTES + 8];

@@ -23,6 +23,9 @@ bool pa_view_grouped(const struct pa_view *view)
         return false;
     if (flags & PA_REQUEST_GROUP)
         return true;
+    /* What differs from task to task is shown of each. */
+    if (flags & PA_REQUEST_LOCALS)
+        return false;
     return view->request->command != PA_COMMAND_TASKS && view->reason != PA_BECAUSE_NAMED;
 }
 

@@ -76,6 +76,10 @@ OPTIONS = (
     Option("--depth", _STACKS, "at most N levels of awaited-by (default: 40)", "depth", "N", _count),
     Option("--source", _STACKS, "show the source line of each frame", flag=library.REQUEST_SOURCE),
     Option("--stats", _LISTS, "only count the tasks: by function, state and activity", flag=library.REQUEST_STATS),
+    Option("--locals", _STACKS, "show the variables of each frame, every task on its own", flag=library.REQUEST_LOCALS),
+    Option("--locals-depth", _STACKS, "at most N levels of containers in a value (default: 3)", "value_depth", "N", _count),
+    Option("--locals-length", _STACKS, "at most N elements of a container, characters of a str (default: 200)", "value_length",
+           "N", _count),
     Option("--no-head", _LISTS, "leave out the summary before the tasks", flag=library.REQUEST_NO_HEAD),
     Option("--compat", frozenset((_BACKTRACE,)), "exactly the text of asyncio.print_call_graph()", flag=library.REQUEST_COMPAT),
     Option("--json", _EVERY, "print one JSON document (schema pyasync/1)", "json"),
@@ -101,6 +105,8 @@ class Arguments:
         self.limit = 0
         self.frames = 0
         self.depth = 0
+        self.value_depth = 0
+        self.value_length = 0
         self.json = False
         self.output: Optional[str] = None
         self.no_map = False

@@ -57,6 +57,7 @@ REQUEST_GROUP = 64
 REQUEST_NO_GROUP = 128
 REQUEST_EXHAUSTIVE = 256
 REQUEST_MEMORY_STATS = 512
+REQUEST_LOCALS = 1024
 REQUEST_STATS = 4096
 
 # struct pa_request.thread
@@ -150,6 +151,8 @@ class Request(ctypes.Structure):
         ("operands", ctypes.POINTER(Operand)),
         ("state", ctypes.c_char_p),
         ("in_", ctypes.c_char_p),
+        ("value_depth", ctypes.c_uint32),
+        ("value_length", ctypes.c_uint32),
     ]
 
 

@@ -180,6 +180,8 @@ def _request(session: Session, command: int, arguments: Arguments) -> library.Re
         limit=arguments.limit,
         frames=arguments.frames,
         depth=arguments.depth,
+        value_depth=arguments.value_depth,
+        value_length=arguments.value_length,
         operand_count=len(resolved),
         operands=array,
         state=_encode(arguments.state),

@@ -31,6 +31,7 @@ MODE, OUTPUT = sys.argv[1:3]
 interpreter = 0  # a scenario sets it in a sub-interpreter
 texts = True  # ask asyncio for its own text; a process with sub-interpreters cannot fork for it
 loops = {}  # loop: native id of the thread that runs it; None: that thread has ended
+values = None  # a function that tells how a value is shown: then the variables of the scenario's frames are written down
 keep = []  # what must stay alive until the end
 expected = {}  # task: fields that the scenario states itself, because asking asyncio would not tell the truth
 
@@ -304,7 +305,13 @@ def frame_and_awaited(awaitable):
 def frame_entry(frame, owner):
     code = frame.f_code
     kind = KINDS.get(type(owner), "function")
-    return {"function": code.co_qualname, "file": code.co_filename, "line": frame.f_lineno, "kind": kind}
+    entry = {"function": code.co_qualname, "file": code.co_filename, "line": frame.f_lineno, "kind": kind}
+    if values is not None and code.co_name != "<module>" and frame.f_globals["__name__"] == "__main__":
+        entry["locals"] = {
+            name: {"type": type_name(value), "address": address(value), "value": values(value)}
+            for name, value in frame.f_locals.items()
+        }
+    return entry
 
 
 def add_texts(document, tasks, on_stack):
