@@ -72,6 +72,7 @@ enum pa_chain_end {
  * same differ in nothing but addresses: where the next chain looks the same, nothing has to be worked out again.
  */
 struct pa_shape {
+    uint64_t last;                          /* the object that looked so */
     uint64_t type, executable, instruction; /* ob_type, f_executable with its tag, instr_ptr */
     uint64_t stackpointer;                  /* less the object's address */
     uint32_t extent;                        /* bytes that are looked at; 0: no shape */
@@ -90,6 +91,8 @@ struct pa_chain {
     uint64_t end_object; /* PA_END_FUTURE: the future; PA_END_UNKNOWN: the address that was tried */
     const char *why;     /* PA_END_UNKNOWN: what was wrong */
     struct pa_shape shapes[PA_SHAPES];
+    uint32_t shaped;  /* levels, from the first on without a gap, that looked as in the last chain */
+    uint32_t learned; /* how often a shape has changed: while it does not, equally many of these levels are the same frames */
 };
 
 void pa_chain_free(struct pa_work *work, struct pa_chain *chain);

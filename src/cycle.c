@@ -166,11 +166,22 @@ static void find_knots(struct pa_graph *graph, const uint32_t *awaits, uint32_t 
     }
 }
 
+/* Nearly always every awaiter is older than what it awaits: then there is no cycle. Edges are sorted, the last is the youngest. */
+static bool only_older_await(const struct pa_graph *graph)
+{
+    for (uint32_t id = 0; id < graph->nodes.count; id++) {
+        const struct pa_node *node = &graph->nodes.items[id];
+        if (node->edge_count > 0 && graph->edges.items[node->first_edge + node->edge_count - 1] >= id)
+            return false;
+    }
+    return true;
+}
+
 void pa_find_cycles(struct pa_graph *graph)
 {
     struct pa_work *work = graph->work;
     size_t size = (size_t)graph->nodes.count * sizeof(uint32_t);
-    if (graph->nodes.count == 0)
+    if (only_older_await(graph))
         return;
     struct peel state = {.awaits = pa_work_resize(work, NULL, 0, size), .queue = pa_work_resize(work, NULL, 0, size)};
     if (state.awaits && state.queue) {

@@ -61,7 +61,7 @@ enum pa_wait { PA_WAIT_NONE, PA_WAIT_READY, PA_WAIT_TASK, PA_WAIT_FUTURE };
 
 /** A task, or a future that takes part in waiting. */
 struct pa_node {
-    uint64_t address;    /* first: of the index */
+    uint64_t address;
     uint32_t stack;      /* 0: no frames */
     uint32_t first_edge; /* its awaiters in edges */
     uint32_t edge_count;
@@ -74,6 +74,21 @@ struct pa_node {
     unsigned flags : 8;    /* PA_NODE_* */
     unsigned interpreter : 12;
 };
+
+/**
+ * Nodes that stand next to each other and have rising addresses in one page of the target. A look-up finds the page, then looks through
+ * the runs of it. Tasks made one after another make long runs, so this costs little time and memory; at worst each node is a run.
+ */
+struct pa_node_run {
+    uint64_t page;  /* first: of the index */
+    uint32_t first; /* node; the last is before the next run's first */
+    uint32_t next;  /* run of the same page, or PA_NONE. Nodes are aligned to 8 bytes: no page has more than 512 runs */
+};
+
+static inline uint64_t pa_node_page(uint64_t address)
+{
+    return address & ~(uint64_t)4095;
+}
 
 /** A task whose coroutine runs, on a thread's stack: its frames are a slice of the thread's. */
 struct pa_executing {
@@ -105,11 +120,15 @@ struct pa_graph {
     struct pa_index thread_frame_index; /* by object, generators' frames only */
     PA_ARRAY(struct pa_loop) loops;
     struct pa_index loop_index;
-    PA_ARRAY(struct pa_node) nodes; /* tasks in the order of their lists, then what was reached from them */
-    struct pa_index node_index;
+    PA_ARRAY(struct pa_node) nodes; /* tasks in the order of their lists, a batch at a time followed by what was reached from it */
+    uint32_t read_count;            /* nodes that have been read, the first so many */
+    PA_ARRAY(struct pa_node_run) runs;            /* the nodes again, for look-ups */
+    struct pa_index run_index;                    /* by page: of each page's runs the first */
+    bool only_run;                                /* the last run is the only one of its page */
     struct pa_recent recent_awaiter, recent_loop; /* key 0: none; the children of one task group have the same */
     uint32_t live_count;                          /* of these, pending ones */
     uint32_t task_count;                          /* nodes that are tasks */
+    uint32_t ended_count;                         /* nodes that wait no more, or are bad: what they await is stale */
     PA_ARRAY(uint32_t) edges;                     /* nodes that wait */
     PA_ARRAY(struct pa_executing) executing;
     PA_ARRAY(uint32_t) cycle_members; /* of each cycle: every node waits for the next, the last for the first */
@@ -119,6 +138,9 @@ struct pa_graph {
     uint32_t problem_count;    /* of all, also those beyond PA_MAX_PROBLEMS */
     uint32_t debugger_threads; /* that the debugger knows */
     struct pa_chain chain;     /* scratch */
+    struct {                   /* the stack of the last chain of which every level looked as before */
+        uint32_t learned, count, stack;
+    } same;
 };
 
 /** Set up an empty graph over what stands to its left. */

@@ -67,10 +67,14 @@
 /* The library's own memory for one session. A million tasks take less than 100 MB. */
 #define PA_MAX_MEMORY (8ull << 30)
 
-/* Reads through the debugger: block size, page size for blocks that are not whole, and blocks kept (64 MiB). */
+/* Reads through the debugger: block size, page size for blocks that are not whole, blocks kept (8 MiB), places for them. */
 #define PA_CACHE_BLOCK  65536u
 #define PA_CACHE_PAGE   4096u
-#define PA_CACHE_BLOCKS 1024u
+#define PA_CACHE_BLOCKS 128u
+#define PA_CACHE_SLOTS  4096u
+
+/* Tasks of a list that are read together: what the list has brought near is used before it is far again. */
+#define PA_READ_BATCH 512u
 
 /* Runs of memory, threads and sections that a debugger may list. */
 #define PA_MAX_RANGES   (1u << 20)

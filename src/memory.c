@@ -1,8 +1,6 @@
 /* Target memory: the mapped core, the block cache and the scan. See memory.h. */
 #include "memory.h"
 
-#include "limits.h"
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -112,8 +110,8 @@ void pa_memory_deinit(struct pa_memory *memory)
     pa_work_resize(work, memory->ranges, memory->range_count * sizeof(*memory->ranges), 0);
     if (memory->blocks) {
         for (uint32_t i = 0; i < PA_CACHE_BLOCKS; i++)
-            pa_work_resize(work, memory->blocks[i], memory->blocks[i] ? sizeof(struct pa_block) : 0, 0);
-        pa_work_resize(work, memory->blocks, PA_CACHE_BLOCKS * sizeof(struct pa_block *), 0);
+            pa_work_resize(work, memory->ring[i], memory->ring[i] ? sizeof(struct pa_block) : 0, 0);
+        pa_work_resize(work, memory->blocks, PA_CACHE_SLOTS * sizeof(struct pa_block *), 0);
     }
     *memory = (struct pa_memory){0};
 }
@@ -142,30 +140,44 @@ bool pa_memory_in_core(const struct pa_memory *memory, uint64_t address)
 
 static struct pa_block **block_slot(const struct pa_memory *memory, uint64_t address)
 {
-    return &memory->blocks[address / PA_CACHE_BLOCK % PA_CACHE_BLOCKS];
+    return &memory->blocks[address / PA_CACHE_BLOCK % PA_CACHE_SLOTS];
+}
+
+/*
+ * A block to be read into at @p slot: that one's, or a new one, or the one that was taken first of all. What is read into memory that was
+ * used before costs half of what it costs in fresh memory, so there are few blocks.
+ */
+static struct pa_block *take_block(struct pa_memory *memory, struct pa_block **slot)
+{
+    if (*slot)
+        return *slot;
+    struct pa_block **oldest = &memory->ring[memory->taken++ % PA_CACHE_BLOCKS];
+    if (*oldest)
+        *block_slot(memory, (*oldest)->address) = NULL;
+    else
+        *oldest = pa_work_resize(memory->work, NULL, 0, sizeof(struct pa_block));
+    *slot = *oldest;
+    return *slot;
 }
 
 static struct pa_block *block_at(struct pa_memory *memory, uint64_t address)
 {
     struct pa_work *work = memory->work;
     if (!memory->blocks) {
-        memory->blocks = pa_work_resize(work, NULL, 0, PA_CACHE_BLOCKS * sizeof(struct pa_block *));
+        memory->blocks = pa_work_resize(work, NULL, 0, PA_CACHE_SLOTS * sizeof(struct pa_block *));
         if (!memory->blocks)
             return NULL;
-        memset(memory->blocks, 0, PA_CACHE_BLOCKS * sizeof(struct pa_block *));
+        memset(memory->blocks, 0, PA_CACHE_SLOTS * sizeof(struct pa_block *));
     }
     struct pa_block **slot = block_slot(memory, address);
-    if (!*slot) {
-        *slot = pa_work_resize(work, NULL, 0, sizeof(struct pa_block));
-        if (!*slot)
-            return NULL;
-        (*slot)->address = address + 1; /* no block's address: it is to be read */
-    }
     struct pa_block *block = *slot;
-    if (block->address != address) {
+    if (!block || block->address != address) {
+        block = take_block(memory, slot);
+        if (!block)
+            return NULL;
         int32_t status = work->target->read(address, PA_CACHE_BLOCK, block->bytes);
         if (status == PA_ABORTED) {
-            block->address = address + 1;
+            block->address = address + 1; /* no block's address: what it holds is not known */
             work->fatal = PA_ABORTED;
             return NULL;
         }

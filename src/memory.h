@@ -8,6 +8,7 @@
 #ifndef PA_MEMORY_H
 #define PA_MEMORY_H
 
+#include "limits.h"
 #include "work.h"
 
 #include <string.h>
@@ -27,8 +28,10 @@ struct pa_memory {
         uint64_t start, size;
         const uint8_t *bytes;
     } recent[PA_RECENT_RUNS];
-    bool core_only;           /* what the core lacks is missing: the debugger has the files of another program */
-    struct pa_block **blocks; /* PA_CACHE_BLOCKS of them, by a hash of the address; NULL until the first read */
+    bool core_only;                         /* what the core lacks is missing: the debugger has the files of another program */
+    struct pa_block **blocks;               /* PA_CACHE_SLOTS of them, by a hash of the address; NULL until the first read */
+    struct pa_block *ring[PA_CACHE_BLOCKS]; /* the same blocks, in the order in which they were taken */
+    uint32_t taken;
 };
 
 /** Ask the target for its ranges and map the core file if there is one. Only a lack of memory or an abort fails. */

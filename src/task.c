@@ -156,13 +156,29 @@ static void find_executing(struct pa_graph *graph, uint32_t id, uint64_t corouti
     }
 }
 
+/* The stack of the chain's frames. Where all of it looked as the last such chain did, it is that one's. */
+static uint32_t stack_of_chain(struct pa_graph *graph, const struct pa_chain *chain)
+{
+    uint32_t count = chain->links.count;
+    bool same = chain->shaped == count;
+    if (same && graph->same.learned == chain->learned && graph->same.count == count)
+        return graph->same.stack;
+    uint32_t stack = 0;
+    for (uint32_t i = 0; i < count; i++)
+        stack = pa_stack_push(graph->codes, stack, chain->links.items[i].frame);
+    if (same) {
+        graph->same.learned = chain->learned;
+        graph->same.count = count;
+        graph->same.stack = stack;
+    }
+    return stack;
+}
+
 static void read_stack(struct pa_graph *graph, uint32_t id, uint64_t coroutine, uint64_t future)
 {
     struct pa_chain *chain = &graph->chain;
     pa_chain_follow(graph->codes, coroutine, chain);
-    uint32_t stack = 0;
-    for (uint32_t i = 0; i < chain->links.count; i++)
-        stack = pa_stack_push(graph->codes, stack, chain->links.items[i].frame);
+    uint32_t stack = stack_of_chain(graph, chain);
     if (chain->end == PA_END_UNKNOWN)
         pa_graph_problem(graph, "coroutine", chain->end_object, chain->why, id);
 
@@ -197,17 +213,29 @@ static void read_node(struct pa_graph *graph, uint32_t id, enum pa_kind kind)
     const uint8_t *bytes = pa_memory_view(graph->memory, address, size, scratch);
     if (!bytes) {
         node->flags |= PA_NODE_BAD;
+        graph->ended_count++;
         pa_graph_problem(graph, is_task ? "task" : "future", address, "cannot be read", id);
         return;
     }
     node->state = state_of(pa_get_u32(bytes, PA_OFFSET(layout, task_state)), pa_get_u64(bytes, PA_OFFSET(layout, task_exception)));
     node->activity = node->state == PA_PENDING ? PA_WAITING : PA_ENDED;
+    graph->ended_count += node->state != PA_PENDING;
     node->loop = loop_at(graph, pa_get_u64(bytes, PA_OFFSET(layout, task_loop)));
     read_awaited_by(graph, id, pa_get_u64(bytes, PA_OFFSET(layout, task_awaited_by)),
                     bytes[PA_OFFSET(layout, task_awaited_by_is_set)] != 0);
     if (is_task && graph->nodes.items[id].state == PA_PENDING) {
         uint64_t coroutine = pa_get_u64(bytes, PA_OFFSET(layout, task_coro));
         read_stack(graph, id, coroutine, pa_get_u64(bytes, PA_OFFSET(layout, task_fut_waiter)));
+    }
+}
+
+/* Read the nodes that were not read yet. Awaiters and awaited tasks that are in no list turn up as new ones meanwhile. */
+static void read_nodes(struct pa_graph *graph)
+{
+    for (; graph->read_count < graph->nodes.count && pa_work_step(graph->work); graph->read_count++) {
+        uint32_t id = graph->read_count;
+        const struct pa_node *node = &graph->nodes.items[id];
+        read_node(graph, id, node->flags & PA_NODE_LISTED ? PA_KIND_TASK : pa_kind_of(graph->objects, node->address));
     }
 }
 
@@ -227,14 +255,16 @@ static bool add_listed(struct pa_graph *graph, const struct task_list *list, uin
             pa_graph_problem(graph, "task list", address, "holds an object that is no task; tasks may be missing", PA_NONE);
         return false;
     }
-    uint32_t count = graph->nodes.count;
     uint32_t id = pa_graph_node(graph, address);
-    if (id < count && report)
-        pa_graph_problem(graph, "task list", list_node, "comes back to a task that it has had; tasks may be missing", PA_NONE);
-    if (id == PA_NONE || id < count)
+    if (id == PA_NONE)
         return false;
     struct pa_node *node = &graph->nodes.items[id];
-    node->flags = PA_NODE_LISTED;
+    if (node->flags & PA_NODE_LISTED) {
+        if (report)
+            pa_graph_problem(graph, "task list", list_node, "comes back to a task that it has had; tasks may be missing", PA_NONE);
+        return false;
+    }
+    node->flags |= PA_NODE_LISTED;
     node->thread = list->thread == PA_NONE ? PA_NO_THREAD : (uint16_t)list->thread;
     node->interpreter = list->interpreter & 0xfff;
     return true;
@@ -262,9 +292,11 @@ static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint
         uint64_t next;
         if (!pa_memory_u64(graph->memory, list_node + link, &next))
             next = 0;
-        pa_index_prefetch(&graph->node_index, next - PA_OFFSET(graph->layout, task_node));
+        pa_index_prefetch(&graph->run_index, pa_node_page(next - PA_OFFSET(graph->layout, task_node)));
         if (!add_listed(graph, list, list_node, report))
             return false;
+        if (graph->nodes.count - graph->read_count >= PA_READ_BATCH)
+            read_nodes(graph);
         list_node = next;
     }
     return true;
@@ -295,13 +327,6 @@ static void read_lists(struct pa_graph *graph)
         if (graph->threads.items[i].task != 0 && pa_kind_of(graph->objects, graph->threads.items[i].task) == PA_KIND_TASK)
             pa_graph_node(graph, graph->threads.items[i].task);
     }
-}
-
-/* Read all nodes from @p first on. Awaiters and awaited tasks that are in no list turn up as new ones meanwhile. */
-static void read_nodes(struct pa_graph *graph, uint32_t first)
-{
-    for (uint32_t id = first; id < graph->nodes.count && pa_work_step(graph->work); id++)
-        read_node(graph, id, pa_kind_of(graph->objects, graph->nodes.items[id].address));
 }
 
 /* An awaiter that has ended waits no more: its entry is stale. Edges stay sorted. */
@@ -386,7 +411,7 @@ uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address)
 {
     uint32_t first = graph->nodes.count;
     uint32_t id = pa_graph_node(graph, address);
-    read_nodes(graph, first);
+    read_nodes(graph);
     drop_stale_edges(graph, first);
     return id;
 }
@@ -395,10 +420,11 @@ void pa_read_tasks(struct pa_graph *graph)
 {
     read_running_loops(graph);
     read_lists(graph);
-    read_nodes(graph, 0);
+    read_nodes(graph);
     if (graph->work->fatal != PA_OK)
         return;
-    drop_stale_edges(graph, 0);
+    if (graph->ended_count > 0)
+        drop_stale_edges(graph, 0);
     cut_executing_stacks(graph);
     mark_running(graph);
     count_tasks(graph);
