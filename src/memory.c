@@ -19,6 +19,12 @@ struct pa_block {
     uint8_t bytes[PA_CACHE_BLOCK];
 };
 
+/* Where the block at an address stands if it is kept. */
+struct pa_place {
+    struct pa_block *block;
+    uint64_t gone; /* address of the block that was here and is not kept any more, plus 1; 0: none */
+};
+
 static int by_start(const void *a, const void *b)
 {
     const struct pa_range *left = a, *right = b;
@@ -108,11 +114,9 @@ void pa_memory_deinit(struct pa_memory *memory)
     if (memory->map)
         munmap((void *)memory->map, memory->map_size);
     pa_work_resize(work, memory->ranges, memory->range_count * sizeof(*memory->ranges), 0);
-    if (memory->blocks) {
-        for (uint32_t i = 0; i < PA_CACHE_BLOCKS; i++)
-            pa_work_resize(work, memory->ring[i], memory->ring[i] ? sizeof(struct pa_block) : 0, 0);
-        pa_work_resize(work, memory->blocks, PA_CACHE_SLOTS * sizeof(struct pa_block *), 0);
-    }
+    for (uint32_t i = 0; i < memory->block_count; i++)
+        pa_work_resize(work, memory->blocks[i], sizeof(struct pa_block), 0);
+    pa_work_resize(work, memory->places, memory->places ? PA_CACHE_PLACES * sizeof(struct pa_place) : 0, 0);
     *memory = (struct pa_memory){0};
 }
 
@@ -138,53 +142,62 @@ bool pa_memory_in_core(const struct pa_memory *memory, uint64_t address)
     return range && range->flags & PA_RANGE_IN_CORE;
 }
 
-static struct pa_block **block_slot(const struct pa_memory *memory, uint64_t address)
+static struct pa_place *place_of(const struct pa_memory *memory, uint64_t address)
 {
-    return &memory->blocks[address / PA_CACHE_BLOCK % PA_CACHE_SLOTS];
+    return &memory->places[address / PA_CACHE_BLOCK % PA_CACHE_PLACES];
 }
 
 /*
- * A block to be read into at @p slot: that one's, or a new one, or the one that was taken first of all. What is read into memory that was
- * used before costs half of what it costs in fresh memory, so there are few blocks.
+ * A block to read @p address into. Reading into memory that was used before costs half of what it costs in fresh memory, so there are
+ * few blocks, taken in turn; there is one more when a block is wanted again that is not kept any more.
  */
-static struct pa_block *take_block(struct pa_memory *memory, struct pa_block **slot)
+static struct pa_block *take_block(struct pa_memory *memory, uint64_t address)
 {
-    if (*slot)
-        return *slot;
-    struct pa_block **oldest = &memory->ring[memory->taken++ % PA_CACHE_BLOCKS];
-    if (*oldest)
-        *block_slot(memory, (*oldest)->address) = NULL;
-    else
-        *oldest = pa_work_resize(memory->work, NULL, 0, sizeof(struct pa_block));
-    *slot = *oldest;
-    return *slot;
+    struct pa_place *place = place_of(memory, address);
+    struct pa_block *block = place->block;
+    bool again = place->gone == address + 1;
+    if (!block && (memory->block_count < PA_CACHE_FEW_BLOCKS || (again && memory->block_count < PA_CACHE_BLOCKS))) {
+        block = pa_work_resize(memory->work, NULL, 0, sizeof(struct pa_block));
+        if (!block)
+            return NULL;
+        memory->blocks[memory->block_count++] = block;
+    } else {
+        if (!block)
+            block = memory->blocks[memory->taken++ % memory->block_count];
+        struct pa_place *old = place_of(memory, block->address);
+        old->block = NULL;
+        old->gone = block->address + 1;
+    }
+    block->address = address;
+    place->block = block;
+    return block;
 }
 
+/* The block at @p address, a multiple of PA_CACHE_BLOCK, or NULL if it could not be asked for. */
 static struct pa_block *block_at(struct pa_memory *memory, uint64_t address)
 {
     struct pa_work *work = memory->work;
-    if (!memory->blocks) {
-        memory->blocks = pa_work_resize(work, NULL, 0, PA_CACHE_SLOTS * sizeof(struct pa_block *));
-        if (!memory->blocks)
+    size_t size = PA_CACHE_PLACES * sizeof(struct pa_place);
+    if (!memory->places) {
+        memory->places = pa_work_resize(work, NULL, 0, size);
+        if (!memory->places)
             return NULL;
-        memset(memory->blocks, 0, PA_CACHE_SLOTS * sizeof(struct pa_block *));
+        memset(memory->places, 0, size);
     }
-    struct pa_block **slot = block_slot(memory, address);
-    struct pa_block *block = *slot;
-    if (!block || block->address != address) {
-        block = take_block(memory, slot);
-        if (!block)
-            return NULL;
-        int32_t status = work->target->read(address, PA_CACHE_BLOCK, block->bytes);
-        if (status == PA_ABORTED) {
-            block->address = address + 1; /* no block's address: what it holds is not known */
-            work->fatal = PA_ABORTED;
-            return NULL;
-        }
-        block->address = address;
-        block->whole = status == PA_OK;
-        memset(block->pages, status == PA_OK ? PAGE_READ : PAGE_UNTRIED, sizeof(block->pages));
+    struct pa_block *block = place_of(memory, address)->block;
+    if (block && block->address == address)
+        return block;
+    block = take_block(memory, address);
+    if (!block)
+        return NULL;
+    int32_t status = work->target->read(address, PA_CACHE_BLOCK, block->bytes);
+    if (status == PA_ABORTED) {
+        block->address = address + 1; /* no block's address: what it holds is not known */
+        work->fatal = PA_ABORTED;
+        return NULL;
     }
+    block->whole = status == PA_OK;
+    memset(block->pages, status == PA_OK ? PAGE_READ : PAGE_UNTRIED, sizeof(block->pages));
     return block;
 }
 
@@ -237,6 +250,15 @@ static bool read_cached(struct pa_memory *memory, uint64_t address, size_t lengt
     return true;
 }
 
+const uint8_t *pa_memory_cached(const struct pa_memory *memory, uint64_t address, size_t length)
+{
+    uint64_t offset = address % PA_CACHE_BLOCK;
+    if (!memory->places || length > PA_CACHE_BLOCK - offset)
+        return NULL;
+    const struct pa_block *block = place_of(memory, address)->block;
+    return block && block->address == address - offset && block->whole ? block->bytes + offset : NULL;
+}
+
 const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, size_t length, void *scratch)
 {
     if (length == 0)
@@ -246,15 +268,9 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
     uint8_t *out = scratch;
     uint64_t next = address;
     size_t left = length;
-    /* Nearly all of a live target: one block that was read whole. */
-    uint64_t offset = address % PA_CACHE_BLOCK;
-    if (!memory->map && memory->blocks && length <= PA_CACHE_BLOCK - offset) {
-        const struct pa_block *block = *block_slot(memory, address);
-        if (block && block->address == address - offset && block->whole) {
-            memcpy(scratch, block->bytes + offset, length);
-            return scratch;
-        }
-    }
+    const uint8_t *cached = memory->map ? NULL : pa_memory_cached(memory, address, length); /* nearly all of a live target */
+    if (cached)
+        return memcpy(scratch, cached, length);
     /* Neighbouring runs of a core may carry one object; so may a run and memory that only the debugger can read. */
     while (left > 0) {
         const struct pa_range *range = find_range(memory, next);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 struct pa_block;
+struct pa_place;
 
 /* Mapped runs that are found without a search: one for each of these last bits of an address's MiB, since that is an arena of CPython. */
 #define PA_RECENT_RUNS 64u
@@ -28,10 +29,10 @@ struct pa_memory {
         uint64_t start, size;
         const uint8_t *bytes;
     } recent[PA_RECENT_RUNS];
-    bool core_only;                         /* what the core lacks is missing: the debugger has the files of another program */
-    struct pa_block **blocks;               /* PA_CACHE_SLOTS of them, by a hash of the address; NULL until the first read */
-    struct pa_block *ring[PA_CACHE_BLOCKS]; /* the same blocks, in the order in which they were taken */
-    uint32_t taken;
+    bool core_only;                           /* what the core lacks is missing: the debugger has the files of another program */
+    struct pa_block *blocks[PA_CACHE_BLOCKS]; /* in the order in which they are taken again */
+    uint32_t block_count, taken;
+    struct pa_place *places; /* PA_CACHE_PLACES of them, by a hash of the address; NULL until the first read */
 };
 
 /** Ask the target for its ranges and map the core file if there is one. Only a lack of memory or an abort fails. */
@@ -41,12 +42,22 @@ void pa_memory_deinit(struct pa_memory *memory);
 /** As pa_memory_view(), for addresses outside of the last run. */
 const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, size_t length, void *scratch);
 
-/** The bytes at @p address if they are at hand without any search or read, else NULL: for looking ahead. */
-static inline const uint8_t *pa_memory_peek(const struct pa_memory *memory, uint64_t address, size_t length)
+/** The bytes at @p address if they are mapped and found without a search, else NULL. */
+static inline const uint8_t *pa_memory_mapped(const struct pa_memory *memory, uint64_t address, size_t length)
 {
     const struct pa_run *run = &memory->recent[address >> 20 & (PA_RECENT_RUNS - 1)];
     uint64_t offset = address - run->start;
     return offset < run->size && length <= run->size - offset ? run->bytes + offset : NULL;
+}
+
+/** The bytes at @p address if they stand in a block that was read whole, else NULL. Valid until the next read. */
+const uint8_t *pa_memory_cached(const struct pa_memory *memory, uint64_t address, size_t length);
+
+/** The bytes at @p address if they are at hand without a search or read, else NULL. Valid until the next read. */
+static inline const uint8_t *pa_memory_peek(const struct pa_memory *memory, uint64_t address, size_t length)
+{
+    const uint8_t *bytes = pa_memory_mapped(memory, address, length);
+    return bytes || memory->map ? bytes : pa_memory_cached(memory, address, length);
 }
 
 /**
@@ -57,7 +68,7 @@ static inline const uint8_t *pa_memory_peek(const struct pa_memory *memory, uint
  */
 static inline const uint8_t *pa_memory_view(struct pa_memory *memory, uint64_t address, size_t length, void *scratch)
 {
-    const uint8_t *bytes = pa_memory_peek(memory, address, length);
+    const uint8_t *bytes = pa_memory_mapped(memory, address, length);
     return bytes ? bytes : pa_memory_view_slow(memory, address, length, scratch);
 }
 

@@ -25,6 +25,7 @@ class Target:
         self._source = SourceFiles()
         self._error: Optional[BaseException] = None
         self._write: Optional[Callable[[int, bytes], None]] = None
+        self._last_read: Any = None
         connection = self._inferior.connection
         is_core = connection is not None and connection.type == "core"
         core_path = None
@@ -98,6 +99,9 @@ class Target:
         # Copied from GDB's buffer itself where it is writable: a bytes object in between takes as long as the read.
         data = memory.tobytes() if memory.readonly else (ctypes.c_char * length).from_buffer(memory)
         ctypes.memmove(buffer, data, length)
+        # GDB allocates a buffer a read. With the last one still there the C library cannot give its pages back each time, to fault them in
+        # again for the next.
+        self._last_read = memory
         return library.OK
 
     def _sections(self, name: bytes, addresses: Any, capacity: int) -> int:

@@ -7,7 +7,7 @@ static struct image *image;
 static struct pa_work work;
 static struct pa_memory memory;
 
-#define BASE 0x10000u /* a block begins here */
+#define BASE 0x20000u /* a block begins here */
 
 static void setup(void)
 {
@@ -152,20 +152,50 @@ START_TEST(test_block_is_asked_for_once)
 }
 END_TEST
 
-START_TEST(test_cache_is_bounded)
+/* Read one word of each of @p blocks blocks. */
+static void read_blocks(uint32_t blocks)
 {
-    uint64_t size = 2ull * PA_CACHE_BLOCKS * PA_CACHE_BLOCK, got;
-    image_map(image, BASE, size, PA_RANGE_WRITABLE);
-    start();
-    for (uint64_t offset = 0; offset < size; offset += PA_CACHE_BLOCK) {
-        image_put_u64(image, BASE + offset, offset);
-        check_fast(pa_memory_u64(&memory, BASE + offset, &got));
-    }
-    ck_assert_uint_le(work.peak, PA_CACHE_BLOCKS * (PA_CACHE_BLOCK + 4096ull));
-    for (uint64_t offset = 0; offset < size; offset += 8ull * PA_CACHE_BLOCK) {
+    uint64_t got;
+    for (uint64_t offset = 0; offset < (uint64_t)blocks * PA_CACHE_BLOCK; offset += PA_CACHE_BLOCK) {
         check_fast(pa_memory_u64(&memory, BASE + offset, &got));
         check_fast(got == offset);
     }
+}
+
+static void map_blocks(uint32_t blocks)
+{
+    uint64_t size = (uint64_t)blocks * PA_CACHE_BLOCK;
+    image_map(image, BASE, size, PA_RANGE_WRITABLE);
+    for (uint64_t offset = 0; offset < size; offset += PA_CACHE_BLOCK)
+        image_put_u64(image, BASE + offset, offset);
+    start();
+}
+
+START_TEST(test_cache_is_bounded)
+{
+    map_blocks(2 * PA_CACHE_BLOCKS);
+    for (uint32_t round = 0; round < 4; round++)
+        read_blocks(2 * PA_CACHE_BLOCKS);
+    ck_assert_uint_le(work.peak, PA_CACHE_BLOCKS * (PA_CACHE_BLOCK + 4096ull));
+}
+END_TEST
+
+START_TEST(test_blocks_read_once_take_little_memory)
+{
+    map_blocks(4 * PA_CACHE_FEW_BLOCKS);
+    read_blocks(4 * PA_CACHE_FEW_BLOCKS);
+    ck_assert_uint_le(work.peak, PA_CACHE_FEW_BLOCKS * (PA_CACHE_BLOCK + 4096ull));
+}
+END_TEST
+
+START_TEST(test_blocks_read_again_are_kept)
+{
+    map_blocks(4 * PA_CACHE_FEW_BLOCKS);
+    for (uint32_t round = 0; round < 8; round++)
+        read_blocks(4 * PA_CACHE_FEW_BLOCKS);
+    image->reads = 0;
+    read_blocks(4 * PA_CACHE_FEW_BLOCKS);
+    ck_assert_uint_eq(image->reads, 0);
 }
 END_TEST
 
@@ -405,6 +435,8 @@ Suite *memory_suite(void)
     tcase_add_test(tests, test_page_that_is_partly_there_is_read_exactly);
     tcase_add_test(tests, test_block_is_asked_for_once);
     tcase_add_test(tests, test_cache_is_bounded);
+    tcase_add_test(tests, test_blocks_read_once_take_little_memory);
+    tcase_add_test(tests, test_blocks_read_again_are_kept);
     tcase_add_test(tests, test_addresses_at_the_end_of_the_space);
     tcase_add_test(tests, test_interrupted_read_is_no_missing_memory);
     tcase_add_test(tests, test_interrupted_page_read_is_no_missing_memory);
