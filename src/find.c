@@ -185,10 +185,11 @@ static enum pa_status choose_runtime(struct pa_found *found, struct candidates *
     return pa_fail(error, capacity, "CPython %s is not supported: pyasync has tables for the releases of 3.14 and 3.15", version);
 }
 
-static enum pa_status find_runtime(struct pa_found *found, struct pa_memory *memory, struct pa_layout *layout, bool exhaustive,
-                                   char *error, size_t capacity)
+enum pa_status pa_find_runtime(struct pa_found *found, struct pa_memory *memory, struct pa_layout *layout, bool exhaustive,
+                               char *error, size_t capacity)
 {
     struct candidates candidates = {.memory = memory, .how = "section .PyRuntime"};
+    *found = (struct pa_found){0};
     try_sections(&candidates, ".PyRuntime");
     if (candidates.count == 0) {
         candidates.how = "symbol _PyRuntime";
@@ -204,8 +205,8 @@ static enum pa_status find_runtime(struct pa_found *found, struct pa_memory *mem
     return choose_runtime(found, &candidates, layout, error, capacity);
 }
 
-static enum pa_status find_asyncio(struct pa_found *found, struct pa_memory *memory, struct pa_layout *layout, bool exhaustive,
-                                   char *error, size_t capacity)
+enum pa_status pa_find_asyncio(struct pa_found *found, struct pa_memory *memory, struct pa_layout *layout, bool exhaustive,
+                               char *error, size_t capacity)
 {
     struct candidates candidates = {.memory = memory, .layout = layout, .how = "section .AsyncioDebug"};
     char version[32];
@@ -242,9 +243,8 @@ static enum pa_status find_asyncio(struct pa_found *found, struct pa_memory *mem
 enum pa_status pa_find(struct pa_found *found, struct pa_memory *memory, struct pa_layout *layout, bool exhaustive, char *error,
                        size_t capacity)
 {
-    *found = (struct pa_found){0};
-    enum pa_status status = find_runtime(found, memory, layout, exhaustive, error, capacity);
+    enum pa_status status = pa_find_runtime(found, memory, layout, exhaustive, error, capacity);
     if (status == PA_OK)
-        status = find_asyncio(found, memory, layout, exhaustive, error, capacity);
+        status = pa_find_asyncio(found, memory, layout, exhaustive, error, capacity);
     return memory->work->fatal != PA_OK ? memory->work->fatal : status;
 }

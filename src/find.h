@@ -18,12 +18,17 @@ struct pa_found {
 };
 
 /**
- * Find both tables and fill in the layout.
+ * Find both tables and fill in the layout. Without asyncio, greenlets can be read all the same.
  *
  * @param exhaustive Search all memory of a live target too, not only mappings of files.
  * @param[out] error On PA_FAILED: what was found, what was tried and what to do, in one line.
  * @return PA_OK, PA_FAILED, PA_ABORTED or PA_NO_MEMORY.
  */
+enum pa_status pa_find_runtime(struct pa_found *found, struct pa_memory *memory, struct pa_layout *layout, bool exhaustive,
+                               char *error, size_t capacity);
+enum pa_status pa_find_asyncio(struct pa_found *found, struct pa_memory *memory, struct pa_layout *layout, bool exhaustive,
+                               char *error, size_t capacity);
+/** Both. */
 enum pa_status pa_find(struct pa_found *found, struct pa_memory *memory, struct pa_layout *layout, bool exhaustive, char *error,
                        size_t capacity);
 

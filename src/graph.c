@@ -19,6 +19,8 @@ void pa_graph_deinit(struct pa_graph *graph)
     pa_array_free(work, &graph->interpreters);
     pa_array_free(work, &graph->threads);
     pa_array_free(work, &graph->thread_frames);
+    pa_array_free(work, &graph->greenlets);
+    pa_array_free(work, &graph->greenlet_frames);
     pa_array_free(work, &graph->loops);
     pa_array_free(work, &graph->nodes);
     pa_array_free(work, &graph->edges);
@@ -28,6 +30,7 @@ void pa_graph_deinit(struct pa_graph *graph)
     pa_array_free(work, &graph->problems);
     pa_index_free(work, &graph->thread_index);
     pa_index_free(work, &graph->thread_frame_index);
+    pa_index_free(work, &graph->greenlet_index);
     pa_index_free(work, &graph->loop_index);
     pa_array_free(work, &graph->runs);
     pa_index_free(work, &graph->run_index);
@@ -38,6 +41,10 @@ enum pa_status pa_graph_build(struct pa_graph *graph)
 {
     pa_read_threads(graph);
     if (graph->work->fatal == PA_OK)
+        pa_read_greenlets(graph);
+    if (graph->work->fatal == PA_OK)
+        pa_read_thread_frames(graph);
+    if (graph->work->fatal == PA_OK && PA_HAS(graph->layout, task_coro))
         pa_read_tasks(graph);
     if (graph->work->fatal == PA_OK)
         pa_find_cycles(graph);

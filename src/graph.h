@@ -14,6 +14,12 @@ struct pa_interpreter {
     int64_t id;
 };
 
+/** Frames of threads, or of greenlets: of each, a run of them. */
+struct pa_thread_frames {
+    struct pa_thread_frame *items;
+    uint32_t count, capacity;
+};
+
 /** A thread state, and the debugger's thread that it belongs to. */
 struct pa_thread {
     uint64_t address; /* first: of the index; PyThreadState */
@@ -22,19 +28,47 @@ struct pa_thread {
     uint32_t interpreter; /* index */
     uint32_t first_frame; /* its Python frames in thread_frames, innermost first */
     uint32_t frame_count;
-    uint32_t stack;  /* of all of them */
-    uint32_t number; /* the debugger's number; 0 if it knows no such thread */
+    uint32_t own_frames; /* of these, its own; then come those of the greenlets that wait for the one that it runs */
+    uint32_t greenlet;   /* that it runs, if it is known; PA_NONE */
+    uint32_t stack;      /* of all of them */
+    uint32_t number;     /* the debugger's number; 0 if it knows no such thread */
     int64_t lwp;
     bool selected;
     char name[32];
 };
 
-/** A Python frame of a thread. */
+/** A Python frame of a thread or of a suspended greenlet. */
 struct pa_thread_frame {
     uint64_t object; /* first: of the index; the generator or coroutine that owns the frame, or the frame's own address */
     uint32_t frame;
+    uint32_t greenlet; /* the suspended greenlet that it belongs to, or PA_NONE */
     bool is_gen;
     bool claimed; /* it is the outermost frame of a task */
+    bool from_c;  /* C code called it: between it and the next frame stands, for one, sorted() */
+};
+
+/** What a greenlet does. */
+enum pa_greenlet_state {
+    PA_GREENLET_PENDING, /* not started */
+    PA_GREENLET_RUNNING,
+    PA_GREENLET_SUSPENDED,
+    PA_GREENLET_DEAD,
+    PA_GREENLET_THREAD_EXITED, /* can never run again: its thread is gone */
+};
+
+struct pa_greenlet {
+    uint64_t address;                  /* first: of the index; PyGreenlet */
+    uint64_t impl;                     /* its C++ object */
+    uint64_t main;                     /* the main greenlet of its thread; 0 if it has not started */
+    uint64_t parent;                   /* 0: none, or unknown */
+    uint64_t run;                      /* the callable of one that has not started; else 0 */
+    uint32_t thread;                   /* index, or PA_NONE */
+    uint32_t first_frame, frame_count; /* in greenlet_frames, innermost first; one that runs has those of its thread */
+    uint32_t stack;
+    uint32_t type;   /* in objects */
+    uint8_t state;   /* enum pa_greenlet_state */
+    bool is_main;    /* the greenlet that a thread begins in */
+    bool is_noticed; /* PA_GREENLET_THREAD_EXITED: greenlet has thrown its frames away */
 };
 
 struct pa_loop {
@@ -116,8 +150,12 @@ struct pa_graph {
     PA_ARRAY(struct pa_interpreter) interpreters;
     PA_ARRAY(struct pa_thread) threads;
     struct pa_index thread_index;
-    PA_ARRAY(struct pa_thread_frame) thread_frames;
+    struct pa_thread_frames thread_frames;
     struct pa_index thread_frame_index; /* by object, generators' frames only */
+    PA_ARRAY(struct pa_greenlet) greenlets;
+    struct pa_index greenlet_index;
+    struct pa_thread_frames greenlet_frames;
+    const char *greenlets_how; /* how they were found; NULL: the process has no greenlets */
     PA_ARRAY(struct pa_loop) loops;
     struct pa_index loop_index;
     PA_ARRAY(struct pa_node) nodes; /* tasks in the order of their lists, a batch at a time followed by what was reached from it */
@@ -175,10 +213,23 @@ uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address);
 /** Ask the debugger anew which thread is selected: the user may have changed it since the walk. */
 void pa_read_selection(struct pa_graph *graph);
 
+/**
+ * Append the frames from @p innermost outward to @p frames. What is damaged becomes a problem of @p owner.
+ *
+ * @param greenlet A suspended greenlet, whose frames are linked to one another, without the interpreter's own between; or PA_NONE.
+ */
+void pa_read_frames(struct pa_graph *graph, uint64_t innermost, uint64_t owner, uint32_t greenlet, struct pa_thread_frames *frames);
+
+/** The stack of a run of frames. */
+uint32_t pa_stack_of_frames(struct pa_graph *graph, const struct pa_thread_frames *frames, uint32_t first, uint32_t count);
+
 /* Parts of pa_graph_build(), a file each. */
 
-/** thread.c: interpreters, thread states, their frames, and which of the debugger's threads they are. */
+/** thread.c: interpreters and thread states, and which of the debugger's threads they are; then their frames. */
 void pa_read_threads(struct pa_graph *graph);
+void pa_read_thread_frames(struct pa_graph *graph);
+/** greenlet.c: every greenlet, if the process has any. */
+void pa_read_greenlets(struct pa_graph *graph);
 /** task.c: every task of every list, and what is reached from them. */
 void pa_read_tasks(struct pa_graph *graph);
 /** cycle.c: who waits, through others, for itself. */

@@ -81,6 +81,15 @@ static void print_threads(struct pa_session *session)
                   graph->debugger_threads);
 }
 
+static void print_greenlets(struct pa_session *session)
+{
+    const struct pa_graph *graph = &session->graph;
+    if (!graph->greenlets_how)
+        return;
+    heading(&session->out, "\nGreenlets");
+    pa_out_format(&session->out, PA_STYLE_PLAIN, "  %u, found by %s\n", graph->greenlets.count, graph->greenlets_how);
+}
+
 static void print_types(struct pa_session *session)
 {
     struct pa_output *out = &session->out;
@@ -88,7 +97,7 @@ static void print_types(struct pa_session *session)
     heading(out, "\nTypes");
     for (enum pa_kind kind = 0; kind < PA_KIND_COUNT; kind++) {
         const char *name = pa_kind_type_name(kind);
-        if (!name)
+        if (!name || (kind == PA_KIND_GREENLET && !objects->known[kind]))
             continue;
         pa_out_format(out, PA_STYLE_PLAIN, "  %-24s ", name);
         if (objects->known[kind]) {
@@ -118,6 +127,8 @@ static void print_field(struct pa_session *session, enum pa_field field, uint32_
     struct pa_output *out = &session->out;
     const struct pa_layout *layout = &session->layout;
     const struct pa_field_info *info = &pa_field_info[field];
+    if (layout->source[info->owner] == PA_SOURCE_NONE && !info->required && layout->source[field] == PA_SOURCE_NONE)
+        return; /* of a structure that this process has not */
     pa_out(out, PA_STYLE_PLAIN, "  ");
     pa_out_format(out, PA_STYLE_VARIABLE, "%-32s", info->name);
     if (layout->source[field] == PA_SOURCE_NONE) {
@@ -125,8 +136,10 @@ static void print_field(struct pa_session *session, enum pa_field field, uint32_
         return;
     }
     pa_out_format(out, PA_STYLE_PLAIN, " %6u  %-10s  %s", layout->offset[field], pa_source_name(layout->source[field]), info->why);
-    if (layout->source[field] == PA_SOURCE_CALIBRATED)
+    if (field == PA_F_type_base && layout->source[field] == PA_SOURCE_CALIBRATED)
         pa_out_format(out, PA_STYLE_PLAIN, " (where bool has int; the constant is %u)", layout->replaced[field]);
+    else if (layout->source[field] == PA_SOURCE_CALIBRATED)
+        pa_out(out, PA_STYLE_PLAIN, " (where main greenlets hold their own address)");
     int64_t dwarf = ask_dwarf(session, field);
     if (dwarf >= 0 && dwarf != layout->offset[field]) {
         (*disagree)++;
@@ -163,6 +176,7 @@ enum pa_status pa_info_print(struct pa_session *session, const struct pa_request
     print_found(session);
     print_memory(session);
     print_threads(session);
+    print_greenlets(session);
     print_types(session);
     print_layout(session);
     pa_out_flush(&session->out);

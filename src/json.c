@@ -17,6 +17,7 @@ struct writer {
     struct pa_session *session;
     struct pa_graph *graph;
     struct pa_view *view;
+    const struct pa_greenlet_view *greenlets;
     struct pa_output *out;
     PA_ARRAY(uint32_t) stack_ids; /* stacks in the document, in their order there */
     uint32_t *stack_number;       /* by stack: its place in stack_ids, or PA_NONE */
@@ -298,7 +299,9 @@ static void write_threads(struct writer *writer)
         raw(writer, ", \"task\": ");
         address(writer, task == PA_NONE ? 0 : thread->task);
         refer(writer, task);
-        number(writer, ", \"greenlet\": null, \"stack\": %u}", stack_number(writer, thread->stack));
+        raw(writer, ", \"greenlet\": ");
+        address(writer, thread->greenlet == PA_NONE ? 0 : graph->greenlets.items[thread->greenlet].address);
+        number(writer, ", \"stack\": %u}", stack_number(writer, thread->stack));
     }
     raw(writer, "],\n");
 }
@@ -470,7 +473,19 @@ static void write_cycles(struct writer *writer)
         raw(writer, "]");
         first = graph->cycle_ends.items[i];
     }
-    raw(writer, "],\n\"greenlets\": [], \"findings\": [],\n");
+    raw(writer, "],\n");
+}
+
+static uint32_t number_of_stack(void *context, uint32_t stack)
+{
+    return stack_number(context, stack);
+}
+
+static void write_greenlets(struct writer *writer)
+{
+    raw(writer, "\"greenlets\": [");
+    pa_greenlet_json_print(writer->greenlets, writer->out, number_of_stack, writer);
+    raw(writer, "], \"findings\": [],\n");
 }
 
 static void write_unknown(struct writer *writer)
@@ -541,7 +556,8 @@ static bool begin(struct writer *writer)
     return true;
 }
 
-enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, struct pa_output *out)
+enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, const struct pa_greenlet_view *greenlets,
+                             struct pa_output *out)
 {
     struct pa_work *work = view->graph->work;
     struct writer *writer = pa_work_resize(work, NULL, 0, sizeof(*writer));
@@ -551,6 +567,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, s
     writer->session = session;
     writer->graph = view->graph;
     writer->view = view;
+    writer->greenlets = greenlets;
     writer->out = out;
     bool stats = view->request->flags & PA_REQUEST_STATS;
     if (!stats)
@@ -571,6 +588,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, s
         write_threads(writer);
         write_tasks(writer);
         write_cycles(writer);
+        write_greenlets(writer);
         write_futures(writer);
         write_unknown(writer);
         write_stacks(writer);

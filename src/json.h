@@ -3,9 +3,11 @@
 #define PA_JSON_H
 
 #include "session.h"
+#include "greenlet_view.h"
 #include "view.h"
 
 /** Print the document of a request. Every command has the same one; what differs is which tasks are in it. */
-enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, struct pa_output *out);
+enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, const struct pa_greenlet_view *greenlets,
+                             struct pa_output *out);
 
 #endif

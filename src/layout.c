@@ -55,6 +55,7 @@ static const struct {
     FIELD(bytearray, start, 24),
     OBJECT(function, 136),
     FIELD(function, qualname, 24),
+    FIELD(function, code, 32),
     OBJECT(method, 32),
     FIELD(method, function, 0),
     FIELD(method, self, 8),
@@ -79,8 +80,9 @@ static const struct {
     FIELD(traceback, next, 0),
     FIELD(traceback, frame, 8),
     FIELD(traceback, lasti, 16),
-    OBJECT(frame_object, 56),
+    OBJECT(frame_object, 64),
     FIELD(frame_object, frame, 8),
+    FIELD(frame_object, data, 56),
     OBJECT(context, 32),
     FIELD(context, vars, 8),
     OBJECT(context_var, 48),
@@ -279,6 +281,34 @@ void pa_layout_calibrate_type_base(struct pa_layout *layout, struct pa_memory *m
             return;
         }
     }
+}
+
+/* greenlet.h, PyGreenlet; greenlet/TGreenlet.hpp, class Greenlet up to python_state._top_frame: the same in greenlet 3.1.1 to 3.5.3. */
+void pa_layout_set_greenlet(struct pa_layout *layout)
+{
+    static const struct pa_constant constants[] = {
+        {PA_F_greenlet_size, 40, 56},
+        {PA_F_greenlet_dict, 24, 40},
+        {PA_F_greenlet_impl, 32, 48},
+        {PA_F_greenlet_impl_self, 8, 8},
+        {PA_F_greenlet_impl_exc_info, 16, 16},
+        {PA_F_greenlet_impl_stack_start, 56, 56},
+        {PA_F_greenlet_impl_stack_stop, 64, 64},
+        {PA_F_greenlet_impl_top_frame, 104, 104},
+    };
+    for (size_t i = 0; i < sizeof(constants) / sizeof(*constants); i++)
+        set(layout, constants[i].field, layout->free_threaded ? constants[i].free_threaded_offset : constants[i].offset,
+            PA_SOURCE_CONSTANT);
+}
+
+/* greenlet/TGreenlet.hpp: UserGreenlet {_main_greenlet, _run_callable, _parent}, MainGreenlet {_self, _thread_state}. */
+void pa_layout_set_greenlet_tail(struct pa_layout *layout, uint32_t tail)
+{
+    set(layout, PA_F_greenlet_impl_size, (uint64_t)tail + 24, PA_SOURCE_CALIBRATED);
+    set(layout, PA_F_greenlet_impl_main, tail, PA_SOURCE_CALIBRATED);
+    set(layout, PA_F_greenlet_impl_run, (uint64_t)tail + 8, PA_SOURCE_CALIBRATED);
+    set(layout, PA_F_greenlet_impl_parent, (uint64_t)tail + 16, PA_SOURCE_CALIBRATED);
+    set(layout, PA_F_greenlet_impl_thread_state, (uint64_t)tail + 8, PA_SOURCE_CALIBRATED);
 }
 
 void pa_layout_read_dwarf(struct pa_layout *layout, struct pa_work *work)

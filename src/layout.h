@@ -128,6 +128,15 @@ bool pa_layout_is_asyncio_table(const struct pa_layout *layout, struct pa_memory
  */
 void pa_layout_calibrate_type_base(struct pa_layout *layout, struct pa_memory *memory, uint64_t derived, uint64_t base);
 
+/**
+ * The process has greenlets: their fields that never moved. Those behind the C++ object's base class, which differ by greenlet's and
+ * Python's version, stay unknown until pa_layout_set_greenlet_tail().
+ */
+void pa_layout_set_greenlet(struct pa_layout *layout);
+
+/** @p tail is where, in the C++ object, the members of its subclasses begin: found by looking into a main greenlet. */
+void pa_layout_set_greenlet_tail(struct pa_layout *layout, uint32_t tail);
+
 /** Ask the debugger for the fields that only DWARF has. */
 void pa_layout_read_dwarf(struct pa_layout *layout, struct pa_work *work);
 

@@ -44,6 +44,7 @@ PA_FIELD(frame, instr_ptr, 8, REQUIRED, "instr_ptr", "the instruction, for the l
 PA_FIELD(frame, stackpointer, 8, REQUIRED, "stackpointer", "what is awaited lies below it")
 PA_FIELD(frame, owner, 1, REQUIRED, "owner", "whether a generator owns the frame")
 PA_FIELD(frame, localsplus, 8, REQUIRED, "localsplus", "where the value stack cannot begin before")
+PA_FIELD(frame, object, 8, OPTIONAL, "frame_obj", "the frame object, if one was made")
 PA_FIELD(frame, tlbc_index, 4, OPTIONAL, "tlbc_index", "free-threaded: which copy of the bytecode runs")
 
 PA_STRUCT(code, REQUIRED, "PyCodeObject")
@@ -135,6 +136,7 @@ PA_FIELD(bytearray, start, 8, OPTIONAL, "ob_start", "where its bytes begin")
 
 PA_STRUCT(function, OPTIONAL, "PyFunctionObject")
 PA_FIELD(function, qualname, 8, OPTIONAL, "func_qualname", "the name of a function")
+PA_FIELD(function, code, 8, OPTIONAL, "func_code", "the place of a function that will be called")
 
 PA_STRUCT(method, OPTIONAL, "PyMethodObject")
 PA_FIELD(method, function, 8, OPTIONAL, "im_func", "the function of a bound method")
@@ -168,6 +170,7 @@ PA_FIELD(traceback, lasti, 4, OPTIONAL, "tb_lasti", "its line")
 
 PA_STRUCT(frame_object, OPTIONAL, "PyFrameObject")
 PA_FIELD(frame_object, frame, 8, OPTIONAL, "f_frame", "the interpreter frame of a frame object")
+PA_FIELD(frame_object, data, 8, OPTIONAL, "_f_frame_data", "where greenlet keeps the link that it replaced: C calls in between")
 
 PA_STRUCT(context, OPTIONAL, "PyContext")
 PA_FIELD(context, vars, 8, OPTIONAL, "ctx_vars", "the variables of a context")
@@ -218,6 +221,22 @@ PA_FIELD(wrapper, future, 8, REQUIRED, "", "the future at the end of a coroutine
 PA_FIELD(wrapper, object, 8, REQUIRED, "",
          "the generator behind coroutine_wrapper, anext_awaitable, async_generator_asend, …_athrow")
 PA_FIELD(wrapper, module_dict, 8, REQUIRED, "", "sys.modules: types known by identity")
+
+/* greenlet since 3.1.1: greenlet.h, greenlet/TGreenlet.hpp. Known once a process has greenlets; the last four move with its version. */
+PA_STRUCT(greenlet, OPTIONAL, "")
+PA_FIELD(greenlet, dict, 8, OPTIONAL, "", "attributes of greenlets: gevent's names")
+PA_FIELD(greenlet, impl, 8, OPTIONAL, "", "the C++ object of a greenlet")
+
+PA_STRUCT(greenlet_impl, OPTIONAL, "")
+PA_FIELD(greenlet_impl, self, 8, OPTIONAL, "", "the greenlet of a C++ object: whether it is alive")
+PA_FIELD(greenlet_impl, exc_info, 8, OPTIONAL, "", "the thread that a suspended greenlet belongs to")
+PA_FIELD(greenlet_impl, stack_start, 8, OPTIONAL, "", "whether a greenlet has started, or ended")
+PA_FIELD(greenlet_impl, stack_stop, 8, OPTIONAL, "", "whether a greenlet has started; which is a thread's main one")
+PA_FIELD(greenlet_impl, top_frame, 8, OPTIONAL, "", "the innermost frame of a suspended greenlet")
+PA_FIELD(greenlet_impl, main, 8, OPTIONAL, "", "the main greenlet of a greenlet's thread")
+PA_FIELD(greenlet_impl, run, 8, OPTIONAL, "", "what a greenlet that has not started will call")
+PA_FIELD(greenlet_impl, parent, 8, OPTIONAL, "", "where a greenlet returns to")
+PA_FIELD(greenlet_impl, thread_state, 8, OPTIONAL, "", "of a main greenlet: which greenlet its thread runs")
 
 #undef PA_STRUCT
 #undef PA_FIELD

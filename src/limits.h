@@ -42,6 +42,19 @@
 /* Entries of a free-threaded code object's per-thread bytecode array. */
 #define PA_MAX_TLBC 65536u
 
+/* Greenlets: gevent servers have some 100,000; and the types that they are of. */
+#define PA_MAX_GREENLETS      (1u << 24)
+#define PA_MAX_GREENLET_TYPES 4096u
+
+/* Items between a greenlet's exception state and its thread's: one a generator that handles an exception. */
+#define PA_MAX_EXCEPTION_ITEMS 65536u
+
+/* Modules with thread-local variables. A big process has some dozens. */
+#define PA_MAX_TLS_MODULES 4096u
+
+/* Bytes of greenlet's C++ object that are searched for its own address; it stands at 160 to 184 in 3.1.1 to 3.5.3. */
+#define PA_MAX_GREENLET_IMPL 256u
+
 /* Steps along tp_base; the longest chain of bases in the standard library has 7. */
 #define PA_MAX_BASES 64u
 

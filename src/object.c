@@ -61,6 +61,7 @@ static const struct {
     {PA_KIND_HAMT_BITMAP, "hamt_bitmap_node", "_PyHamt_BitmapNode_Type", NULL, NULL},
     {PA_KIND_HAMT_ARRAY, "hamt_array_node", "_PyHamt_ArrayNode_Type", NULL, NULL},
     {PA_KIND_HAMT_COLLISION, "hamt_collision_node", "_PyHamt_CollisionNode_Type", NULL, NULL},
+    {PA_KIND_GREENLET, "greenlet.greenlet", "PyGreenlet_Type", "greenlet._greenlet", "greenlet"},
 };
 #define KNOWN_TYPES (sizeof(known_types) / sizeof(*known_types))
 
@@ -107,6 +108,10 @@ void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struc
             return;
         }
     }
+    /* Before any type is met that may be a subclass of it. */
+    if (objects->known[PA_KIND_GREENLET] == 0 &&
+        pa_module_attribute(objects, "greenlet._greenlet", "greenlet", &objects->known[PA_KIND_GREENLET]))
+        objects->known_by[PA_KIND_GREENLET] = PA_BY_SYS_MODULES;
     if (objects->known[PA_KIND_BOOL] && objects->known[PA_KIND_INT])
         pa_layout_calibrate_type_base(layout, memory, objects->known[PA_KIND_BOOL], objects->known[PA_KIND_INT]);
 }
@@ -194,7 +199,7 @@ static bool is_plain(enum pa_kind kind)
            kind == PA_KIND_BYTEARRAY;
 }
 
-/* Follow tp_base to a type of _asyncio, or a builtin one. */
+/* Follow tp_base to a type of _asyncio, that of greenlets, or a builtin one. */
 static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type type)
 {
     for (uint32_t step = 0; step < PA_MAX_BASES; step++) {
@@ -204,6 +209,8 @@ static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type typ
         }
         enum pa_kind kind;
         enum pa_evidence evidence;
+        if (type.base != 0 && type.base == objects->known[PA_KIND_GREENLET])
+            return PA_KIND_GREENLET;
         /* Subclasses of builtin types without a flag of their own have the layout of these. */
         if (type.base != 0 && is_known(objects, type.base, &kind, &evidence) && is_plain(kind))
             return kind;
@@ -231,6 +238,11 @@ static void classify(struct pa_objects *objects, uint64_t address, const struct 
         if (raw->name_length == 0) {
             search_modules(objects);
             is_known(objects, address, &kind, &evidence);
+        }
+        /* gevent's subclasses are static types. */
+        if (kind == PA_KIND_OTHER && kind_by_base(objects, *raw) == PA_KIND_GREENLET) {
+            kind = PA_KIND_GREENLET;
+            evidence = PA_BY_BASE;
         }
     }
     if (kind == PA_KIND_OTHER) {

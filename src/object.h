@@ -54,6 +54,7 @@ enum pa_kind {
     PA_KIND_HAMT_BITMAP,
     PA_KIND_HAMT_ARRAY,
     PA_KIND_HAMT_COLLISION,
+    PA_KIND_GREENLET, /* greenlet.greenlet and its subclasses */
     PA_KIND_COUNT,
 };
 

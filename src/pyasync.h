@@ -122,6 +122,7 @@ enum pa_command {
     PA_COMMAND_AWAITED_BY = 1, /* py-awaited-by */
     PA_COMMAND_TASKS = 2,      /* py-async-tasks */
     PA_COMMAND_INFO = 3,       /* py-async-info */
+    PA_COMMAND_GREENLETS = 4,  /* py-greenlets */
 };
 
 enum pa_format {

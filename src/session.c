@@ -67,9 +67,13 @@ static enum pa_status find(struct pa_session *session, bool exhaustive)
 {
     enum pa_status status = pa_memory_init(&session->memory, &session->work);
     if (status == PA_OK)
-        status = pa_find(&session->found, &session->memory, &session->layout, exhaustive, session->error, sizeof(session->error));
-    if (status != PA_OK)
-        return status;
+        status = pa_find_runtime(&session->found, &session->memory, &session->layout, exhaustive, session->error,
+                                 sizeof(session->error));
+    if (status == PA_OK)
+        session->asyncio_status = pa_find_asyncio(&session->found, &session->memory, &session->layout, exhaustive,
+                                                  session->asyncio_error, sizeof(session->asyncio_error));
+    if (status != PA_OK || session->work.fatal != PA_OK)
+        return session->work.fatal != PA_OK ? session->work.fatal : status;
     if (!session->memory.core_only)
         pa_layout_read_dwarf(&session->layout, &session->work);
     pa_objects_init(&session->objects, &session->memory, &session->layout, find_sys_modules(session));
@@ -80,11 +84,15 @@ static enum pa_status find(struct pa_session *session, bool exhaustive)
 }
 
 /* In 3.15 the tables are there although asyncio was never imported: then sys.modules tells. */
-static enum pa_status check_imported(struct pa_session *session)
+static enum pa_status check_imported(struct pa_session *session, const struct pa_request *request)
 {
     struct pa_graph *graph = &session->graph;
     uint64_t sys, asyncio;
     char version[32];
+    if (request->command == PA_COMMAND_GREENLETS)
+        return PA_OK;
+    if (session->asyncio_status != PA_OK)
+        return pa_fail(session->error, sizeof(session->error), "%s", session->asyncio_error);
     if (graph->nodes.count > 0 || graph->loops.count > 0 || graph->problem_count > 0 || graph->interpreters.count > 1)
         return PA_OK;
     /* A sys.modules that can be read has "sys". */
@@ -109,7 +117,7 @@ static enum pa_status open_session(struct pa_session *session, const struct pa_r
             session->progress = PA_SESSION_WALKED;
     }
     if (status == PA_OK)
-        status = check_imported(session);
+        status = check_imported(session, request);
     return status;
 }
 
@@ -137,11 +145,22 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *r
     struct pa_view view;
     if (request->command == PA_COMMAND_INFO && request->format == PA_FORMAT_TEXT)
         return pa_info_print(session, request);
-    enum pa_status status = pa_view_init(&view, &session->graph, request, session->error, sizeof(session->error));
+    if (request->command == PA_COMMAND_GREENLETS && !session->graph.greenlets_how)
+        return pa_fail(session->error, sizeof(session->error),
+                       "this process has not loaded greenlet: there is no symbol PyGreenlet_Type, and no greenlet._greenlet in its "
+                       "sys.modules");
+    struct pa_greenlet_view greenlets;
+    enum pa_status status = pa_greenlet_view_init(&greenlets, &session->graph, request, session->error, sizeof(session->error));
+    bool greenlets_only = request->command == PA_COMMAND_GREENLETS;
+    view = (struct pa_view){.graph = &session->graph, .request = request};
+    if (status == PA_OK && !greenlets_only)
+        status = pa_view_init(&view, &session->graph, request, session->error, sizeof(session->error));
     if (status == PA_OK)
-        status =
-            request->format == PA_FORMAT_JSON ? pa_json_print(session, &view, &session->out) : pa_text_print(&view, &session->out);
+        status = request->format == PA_FORMAT_JSON ? pa_json_print(session, &view, &greenlets, &session->out)
+                 : greenlets_only                  ? pa_greenlet_text_print(&greenlets, &session->out)
+                                                   : pa_text_print(&view, &session->out);
     pa_view_deinit(&view);
+    pa_greenlet_view_deinit(&greenlets);
     return status;
 }
 

@@ -150,18 +150,36 @@ static void print_task_lines(struct pa_printer *printer)
     }
 }
 
+struct pa_printer *pa_printer_new(struct pa_graph *graph, const struct pa_request *request, struct pa_output *out)
+{
+    /* Too big for the stack of a thread that may be small. */
+    struct pa_printer *printer = pa_work_resize(graph->work, NULL, 0, sizeof(*printer));
+    if (!printer)
+        return NULL;
+    memset(printer, 0, offsetof(struct pa_printer, name));
+    printer->graph = graph;
+    printer->out = out;
+    printer->request = request;
+    return printer;
+}
+
+void pa_printer_free(struct pa_printer *printer)
+{
+    struct pa_work *work = printer->graph->work;
+    pa_array_free(work, &printer->frames);
+    pa_array_free(work, &printer->links);
+    pa_array_free(work, &printer->iframes);
+    pa_values_free(printer->values);
+    pa_work_resize(work, printer, sizeof(*printer), 0);
+}
+
 enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out)
 {
     struct pa_work *work = view->graph->work;
-    /* Too big for the stack of a thread that may be small. */
-    struct pa_printer *printer = pa_work_resize(work, NULL, 0, sizeof(*printer));
+    struct pa_printer *printer = pa_printer_new(view->graph, view->request, out);
     if (!printer)
         return work->fatal;
-    memset(printer, 0, offsetof(struct pa_printer, name));
     printer->view = view;
-    printer->graph = view->graph;
-    printer->out = out;
-    printer->request = view->request;
 
     bool compat = view->request->flags & PA_REQUEST_COMPAT;
     if (!compat && !(view->request->flags & PA_REQUEST_NO_HEAD) && view->reason != PA_BECAUSE_NAMED)
@@ -175,11 +193,6 @@ enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out)
     else
         pa_print_trees(printer);
     pa_print_end(printer);
-
-    pa_array_free(work, &printer->frames);
-    pa_array_free(work, &printer->links);
-    pa_array_free(work, &printer->iframes);
-    pa_values_free(printer->values);
-    pa_work_resize(work, printer, sizeof(*printer), 0);
+    pa_printer_free(printer);
     return work->fatal;
 }

@@ -10,7 +10,7 @@
 
 /** What the parts of a text share. */
 struct pa_printer {
-    struct pa_view *view;
+    struct pa_view *view; /* NULL where no tasks are shown */
     struct pa_graph *graph;
     struct pa_output *out;
     const struct pa_request *request;
@@ -22,7 +22,11 @@ struct pa_printer {
     char safe[2 * PA_STRING_BYTES]; /* scratch: without secrets */
 };
 
-/** Print the answer to a request other than py-async-info. */
+/** What the parts of a text share, without a view of tasks. NULL without memory. */
+struct pa_printer *pa_printer_new(struct pa_graph *graph, const struct pa_request *request, struct pa_output *out);
+void pa_printer_free(struct pa_printer *printer);
+
+/** Print the answer to a request about tasks. */
 enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out);
 
 /** A task's name without secrets, in the printer's scratch until the next call. */
@@ -33,6 +37,9 @@ void pa_print_node(struct pa_printer *printer, uint32_t node);
 void pa_print_short(struct pa_printer *printer, uint32_t node);
 /** "in fetch (app.py:16)"; nothing for PA_NONE */
 void pa_print_place(struct pa_printer *printer, uint32_t frame);
+/** frame_text.c: "  |   File 'app.py', line 16, in async fetch()", indented by @p spaces; with --source the line itself below. @p iframe is
+    the address of the interpreter frame if its variables are to be shown, else 0. */
+void pa_print_frame(struct pa_printer *printer, uint32_t spaces, uint32_t frame, uint64_t iframe);
 /** "thread 3 \"worker\"", or the interpreter's or kernel's idea of it if the debugger has no number */
 void pa_print_thread(struct pa_printer *printer, uint32_t thread);
 /** "Task-1 waits for Task-2, which waits for Task-1" */

@@ -6,71 +6,159 @@
 #include <stdlib.h>
 
 /*
- * Walk the frames of a thread from the innermost outward. Frames of the interpreter's own are left out.
+ * Whether C code stands between a suspended greenlet's frame and its caller's. greenlet links each frame to the next one of Python code and
+ * keeps the link that was there, which led to a frame of the interpreter's own, in the frame object.
+ * greenlet: TGreenlet.cpp, Greenlet::expose_frames().
+ */
+static bool was_called_from_c(struct pa_graph *graph, uint64_t address, const struct pa_iframe *iframe)
+{
+    const struct pa_layout *layout = graph->layout;
+    uint64_t object, link;
+    return pa_memory_u64(graph->memory, address + PA_OFFSET(layout, frame_object), &object) && object != 0 &&
+           pa_memory_u64(graph->memory, object + PA_OFFSET(layout, frame_object_data), &link) && link != 0 &&
+           link != iframe->previous;
+}
+
+/* Add one frame. @return the problem if that cannot be, NULL if all is well. */
+static const char *add_frame(struct pa_graph *graph, uint64_t address, const struct pa_iframe *iframe, uint32_t limit,
+                             struct pa_thread_frame frame, struct pa_thread_frames *frames)
+{
+    bool suspended = frame.greenlet != PA_NONE;
+    frame.frame = pa_frame_at(graph->codes, &iframe->position);
+    if (frame.frame == PA_NONE)
+        return suspended ? "has no code object; the greenlet's outer frames are missing"
+                         : "has no code object; the thread's outer frames are missing";
+    struct pa_thread_frame *slot = pa_array_push(graph->work, frames, limit);
+    if (!slot)
+        return suspended ? "is one frame of the greenlet too many; the outer ones are missing"
+                         : "is one frame of the thread too many; the outer ones are missing";
+    frame.is_gen = iframe->owner == graph->layout->version->owner_generator;
+    frame.object = frame.is_gen ? address - PA_OFFSET(graph->layout, gen_iframe) : address;
+    *slot = frame;
+    return NULL;
+}
+
+/*
+ * Frames of the interpreter's own are left out: where one stood, C code called the frame inside of it.
  * CPython: Python/pystate.c; tstate->current_frame, then _PyInterpreterFrame.previous.
  */
-static void read_frames(struct pa_graph *graph, struct pa_thread *thread, uint64_t current)
+void pa_read_frames(struct pa_graph *graph, uint64_t innermost, uint64_t owner, uint32_t greenlet, struct pa_thread_frames *frames)
 {
-    struct pa_codes *codes = graph->codes;
-    uint64_t address = current, mark = 0;
-    thread->first_frame = graph->thread_frames.count;
+    bool suspended = greenlet != PA_NONE;
+    uint64_t address = innermost, mark = 0;
+    uint32_t first = frames->count;
     for (uint32_t step = 0; address != 0; step++) {
         struct pa_iframe iframe;
         if (address == mark || step == 2 * PA_MAX_STACK_DEPTH) {
-            pa_graph_problem(graph, "thread", thread->address, "its frames go round in a circle, or are too many", PA_NONE);
-            break;
+            pa_graph_problem(graph, suspended ? "greenlet" : "thread", owner, "its frames go round in a circle, or are too many",
+                             PA_NONE);
+            return;
         }
         if ((step & (step - 1)) == 0)
             mark = address;
-        if (!pa_work_step(graph->work) || !pa_iframe_read(codes, address, &iframe)) {
-            pa_graph_problem(graph, "frame", address, "cannot be read; the thread's outer frames are missing", PA_NONE);
-            break;
+        if (!pa_work_step(graph->work) || !pa_iframe_read(graph->codes, address, &iframe)) {
+            pa_graph_problem(graph, "frame", address,
+                             suspended ? "cannot be read; the greenlet's outer frames are missing"
+                                       : "cannot be read; the thread's outer frames are missing",
+                             PA_NONE);
+            return;
         }
-        if (pa_iframe_is_complete(codes, &iframe)) {
-            uint32_t frame = pa_frame_at(codes, &iframe.position);
-            if (frame == PA_NONE) {
-                pa_graph_problem(graph, "frame", address, "has no code object; the thread's outer frames are missing", PA_NONE);
-                break;
+        if (pa_iframe_is_complete(graph->codes, &iframe)) {
+            struct pa_thread_frame frame = {.greenlet = greenlet};
+            frame.from_c = suspended && iframe.previous != 0 && was_called_from_c(graph, address, &iframe);
+            const char *problem = add_frame(graph, address, &iframe, first + PA_MAX_STACK_DEPTH, frame, frames);
+            if (problem) {
+                pa_graph_problem(graph, "frame", address, problem, PA_NONE);
+                return;
             }
-            struct pa_thread_frame *slot =
-                pa_array_push(graph->work, &graph->thread_frames, thread->first_frame + PA_MAX_STACK_DEPTH);
-            if (!slot) {
-                pa_graph_problem(graph, "thread", thread->address, "has too many frames; the outer ones are missing", PA_NONE);
-                break;
-            }
-            bool is_gen = iframe.owner == graph->layout->version->owner_generator;
-            *slot =
-                (struct pa_thread_frame){is_gen ? address - PA_OFFSET(graph->layout, gen_iframe) : address, frame, is_gen, false};
-            uint32_t id = graph->thread_frames.count - 1;
-            if (is_gen &&
-                pa_index_find(&graph->thread_frame_index, graph->thread_frames.items, sizeof(*slot), slot->object) == PA_NONE)
-                pa_index_add(graph->work, &graph->thread_frame_index, graph->thread_frames.items, sizeof(*slot), id);
+        } else if (frames->count > first && iframe.previous != 0) {
+            frames->items[frames->count - 1].from_c = true;
         }
         address = iframe.previous;
     }
-    thread->frame_count = graph->thread_frames.count - thread->first_frame;
+}
+
+/*
+ * In a thread that runs another greenlet than its main one, the frames end where that greenlet began: the greenlets that it returns to, one
+ * after the other, are suspended and have theirs.
+ */
+static void add_parents_frames(struct pa_graph *graph, const struct pa_thread *thread, uint32_t id)
+{
+    struct pa_thread_frames *frames = &graph->thread_frames;
+    /* Each greenlet has one parent; a chain that is longer than there are greenlets goes round in a circle. */
+    for (uint32_t step = 0; id != PA_NONE && step < graph->greenlets.count && pa_work_step(graph->work); step++) {
+        uint64_t parent = graph->greenlets.items[id].parent;
+        id = pa_index_find(&graph->greenlet_index, graph->greenlets.items, sizeof(struct pa_greenlet), parent);
+        const struct pa_greenlet *greenlet = id == PA_NONE ? NULL : &graph->greenlets.items[id];
+        if (!greenlet || greenlet->state != PA_GREENLET_SUSPENDED || greenlet->thread != (uint32_t)(thread - graph->threads.items))
+            continue; /* a parent that has ended is passed over, as greenlet does */
+        if (frames->count > thread->first_frame)
+            frames->items[frames->count - 1].from_c = true;
+        for (uint32_t i = 0; i < greenlet->frame_count; i++) {
+            struct pa_thread_frame *slot = pa_array_push(graph->work, frames, thread->first_frame + 2 * PA_MAX_STACK_DEPTH);
+            if (!slot) {
+                pa_graph_problem(graph, "thread", thread->address, "has too many frames; the outer ones are missing", PA_NONE);
+                return;
+            }
+            *slot = graph->greenlet_frames.items[greenlet->first_frame + i];
+        }
+    }
+}
+
+uint32_t pa_stack_of_frames(struct pa_graph *graph, const struct pa_thread_frames *frames, uint32_t first, uint32_t count)
+{
+    uint32_t stack = 0;
+    for (uint32_t i = count; i > 0; i--)
+        stack = pa_stack_push(graph->codes, stack, frames->items[first + i - 1].frame);
+    return stack;
+}
+
+static void index_frames(struct pa_graph *graph, const struct pa_thread *thread)
+{
     const struct pa_thread_frame *frames = graph->thread_frames.items;
-    for (uint32_t i = thread->frame_count; frames && i > 0; i--)
-        thread->stack = pa_stack_push(codes, thread->stack, frames[thread->first_frame + i - 1].frame);
+    for (uint32_t i = thread->first_frame; i < thread->first_frame + thread->frame_count; i++) {
+        if (frames[i].is_gen && pa_index_find(&graph->thread_frame_index, frames, sizeof(*frames), frames[i].object) == PA_NONE)
+            pa_index_add(graph->work, &graph->thread_frame_index, frames, sizeof(*frames), i);
+    }
+}
+
+void pa_read_thread_frames(struct pa_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        struct pa_thread *thread = &graph->threads.items[i];
+        uint64_t frame;
+        thread->first_frame = graph->thread_frames.count;
+        if (pa_memory_u64(graph->memory, thread->address + PA_OFFSET(graph->layout, thread_current_frame), &frame))
+            pa_read_frames(graph, frame, thread->address, PA_NONE, &graph->thread_frames);
+        thread->own_frames = graph->thread_frames.count - thread->first_frame;
+        add_parents_frames(graph, thread, thread->greenlet);
+        thread->frame_count = graph->thread_frames.count - thread->first_frame;
+        index_frames(graph, thread);
+        thread->stack = pa_stack_of_frames(graph, &graph->thread_frames, thread->first_frame, thread->frame_count);
+        if (thread->greenlet != PA_NONE)
+            graph->greenlets.items[thread->greenlet].stack =
+                pa_stack_of_frames(graph, &graph->thread_frames, thread->first_frame, thread->own_frames);
+    }
 }
 
 static bool read_thread(struct pa_graph *graph, uint64_t address, uint32_t interpreter, uint64_t *next)
 {
     const struct pa_layout *layout = graph->layout;
     struct pa_memory *memory = graph->memory;
-    struct pa_thread thread = {.address = address, .interpreter = interpreter};
+    struct pa_thread thread = {.address = address, .interpreter = interpreter, .greenlet = PA_NONE};
     uint64_t frame;
     if (address % 8 != 0 || !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_next), next) ||
         !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_current_frame), &frame) ||
         !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_thread_id), &thread.pthread_id) ||
-        !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_native_thread_id), &thread.native_id) ||
-        !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_impl_running_loop), &thread.loop) ||
-        !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_impl_running_task), &thread.task))
+        !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_native_thread_id), &thread.native_id))
+        return false;
+    if (PA_HAS(layout, thread_impl_running_loop) &&
+        (!pa_memory_u64(memory, address + PA_OFFSET(layout, thread_impl_running_loop), &thread.loop) ||
+         !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_impl_running_task), &thread.task)))
         return false;
     /* Modules/_asynciomodule.c keeps the task only as long as a loop is set. */
     if (thread.loop == 0)
         thread.task = 0;
-    read_frames(graph, &thread, frame);
     struct pa_thread *slot = pa_array_push(graph->work, &graph->threads, PA_MAX_THREADS);
     if (!slot)
         return false;

@@ -25,7 +25,7 @@ struct tree {
     uint8_t *printed; /* by group: PRINTED, ON_PATH */
     uint32_t compat_nodes;
     uint32_t max_depth, max_frames;
-    bool compat, source;
+    bool compat;
 };
 
 enum { PRINTED = 1, ON_PATH = 2, COUNTED = 4 };
@@ -33,51 +33,6 @@ enum { PRINTED = 1, ON_PATH = 2, COUNTED = 4 };
 static void indent(struct tree *tree, uint32_t level)
 {
     pa_out_indent(tree->printer->out, 4 * level);
-}
-
-static void print_source(struct tree *tree, uint32_t level, const struct pa_frame *frame)
-{
-    struct pa_printer *printer = tree->printer;
-    struct pa_output *out = printer->out;
-    char line[512], *text = line, path[4096];
-    if (frame->line <= 0 || frame->file.length == 0 || frame->file.length >= sizeof(path))
-        return;
-    memcpy(path, pa_arena_text(&printer->graph->objects->text, frame->file), frame->file.length);
-    path[frame->file.length] = '\0';
-    line[0] = '\0';
-    int32_t status = printer->graph->work->target->source_line(path, frame->line, line, sizeof(line));
-    if (status == PA_ABORTED)
-        printer->graph->work->fatal = PA_ABORTED;
-    line[sizeof(line) - 1] = '\0';
-    while (*text == ' ' || *text == '\t')
-        text++;
-    if (status != PA_OK || *text == '\0')
-        return;
-    indent(tree, level);
-    pa_out(out, PA_STYLE_PLAIN, "  |       ");
-    pa_out_target(out, PA_STYLE_PLAIN, text, strlen(text));
-    pa_out(out, PA_STYLE_PLAIN, "\n");
-}
-
-/* @p iframe: the address of the interpreter frame if its variables are to be shown, else 0. */
-static void print_frame(struct tree *tree, uint32_t level, uint32_t id, uint64_t iframe)
-{
-    static const char *const kinds[PA_FRAME_KIND_COUNT] = {"", "async ", "generator ", "async generator ", ""};
-    struct pa_output *out = tree->printer->out;
-    const struct pa_arena *text = &tree->printer->graph->objects->text;
-    const struct pa_frame *frame = &tree->printer->graph->codes->frames.items[id];
-    indent(tree, level);
-    pa_out(out, PA_STYLE_PLAIN, "  |   File ");
-    pa_out_repr(out, PA_STYLE_FILENAME, pa_arena_text(text, frame->file), frame->file.length);
-    if (frame->line > 0)
-        pa_out_format(out, PA_STYLE_PLAIN, ", line %d, in %s", frame->line, kinds[frame->kind]);
-    else
-        pa_out_format(out, PA_STYLE_PLAIN, ", line None, in %s", kinds[frame->kind]);
-    pa_out_target(out, PA_STYLE_FUNCTION, pa_arena_text(text, frame->function), frame->function.length);
-    pa_out(out, PA_STYLE_PLAIN, "()\n");
-    if (tree->source)
-        print_source(tree, level, frame);
-    pa_print_locals(tree->printer, 4 * level, iframe);
 }
 
 static void print_more_frames(struct tree *tree, uint32_t level, uint32_t count)
@@ -118,13 +73,13 @@ static void print_stack(struct tree *tree, uint32_t level, const struct pa_group
     bool have_own = false;
     for (uint32_t i = first; i < end; i++) {
         have_own = have_own || pa_frame_is_own(graph, frames[i]);
-        print_frame(tree, level, frames[i], iframe_of(printer, i));
+        pa_print_frame(tree->printer, 4 * level, frames[i], iframe_of(printer, i));
     }
     while (!have_own && own < count && !pa_frame_is_own(graph, frames[own]))
         own++;
     if (!have_own && own < count) {
         print_more_frames(tree, level, own - end);
-        print_frame(tree, level, frames[own], iframe_of(printer, own));
+        pa_print_frame(tree->printer, 4 * level, frames[own], iframe_of(printer, own));
         end = own + 1;
     }
     print_more_frames(tree, level, count - end);
@@ -358,7 +313,6 @@ void pa_print_trees(struct pa_printer *printer)
         .max_depth = request->depth ? request->depth : PA_DEFAULT_DEPTH,
         .max_frames = request->frames ? request->frames : PA_NONE,
         .compat = request->flags & PA_REQUEST_COMPAT,
-        .source = request->flags & PA_REQUEST_SOURCE,
     };
     uint32_t limit = request->limit ? request->limit : PA_DEFAULT_GROUPS;
     if (request->flags & (PA_REQUEST_ALL | PA_REQUEST_COMPAT) || view->reason == PA_BECAUSE_NAMED)

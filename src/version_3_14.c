@@ -61,6 +61,8 @@ static const struct pa_constant constants[] = {
     /* Include/cpython/object.h, PyHeapTypeObject */
     {F(heap_type_size), 936, 952},
     {F(heap_type_cached_keys), 880, 896},
+    /* Include/internal/pycore_interpframe_structs.h, struct _PyInterpreterFrame */
+    {F(frame_object), 48, 48},
     /* Include/internal/pycore_dict.h, struct _dictkeysobject: without the GIL a mutex takes the hole before dk_version */
     {F(dict_keys_size), 33, 33},
     {F(dict_keys_log2_size), 8, 8},

@@ -62,6 +62,8 @@ static const struct pa_constant constants[] = {
     {F(type_members), 240, 256},
     {F(type_dict), 264, 280},
     {F(type_mro), 344, 360},
+    /* Include/internal/pycore_interpframe_structs.h, struct _PyInterpreterFrame */
+    {F(frame_object), 48, 48},
     /* Include/internal/pycore_dict.h, struct _dictkeysobject: without the GIL a mutex takes the hole before dk_version */
     {F(dict_keys_size), 33, 33},
     {F(dict_keys_log2_size), 8, 8},

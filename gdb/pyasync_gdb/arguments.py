@@ -16,6 +16,9 @@ STATES = (
 )  # fmt: skip
 
 
+GREENLET_STATES = ("any", "live", "pending", "running", "suspended", "dead", "exited")
+
+
 class UsageError(Exception):
     """The command line is wrong; the message is one line."""
 
@@ -34,6 +37,12 @@ def _thread(text: str) -> int:
 def _state(text: str) -> str:
     if text not in STATES:
         raise UsageError(f"has no '{text}'; it takes {', '.join(STATES)}")
+    return text
+
+
+def _greenlet_state(text: str) -> str:
+    if text not in GREENLET_STATES:
+        raise UsageError(f"has no '{text}'; it takes {', '.join(GREENLET_STATES)}")
     return text
 
 
@@ -61,30 +70,33 @@ class Option(NamedTuple):
 _BACKTRACE = library.COMMAND_BACKTRACE
 _LISTS = frozenset((_BACKTRACE, library.COMMAND_AWAITED_BY, library.COMMAND_TASKS))
 _STACKS = frozenset((_BACKTRACE, library.COMMAND_AWAITED_BY))
-_EVERY = _LISTS | {library.COMMAND_INFO}
+_GREENLETS = frozenset((library.COMMAND_GREENLETS,))
+_SHOWN = _LISTS | _GREENLETS
+_EVERY = _SHOWN | {library.COMMAND_INFO}
 
 OPTIONS = (
-    Option("--all", _LISTS, "leave out no task and no group", flag=library.REQUEST_ALL),
-    Option("--thread", _LISTS, "only tasks of GDB's thread N, or of all threads", "thread", "N|all", _thread, ("all",)),
+    Option("--all", _SHOWN, "leave out no task and no group", flag=library.REQUEST_ALL),
+    Option("--thread", _SHOWN, "only tasks of GDB's thread N, or of all threads", "thread", "N|all", _thread, ("all",)),
     Option("--state", _LISTS, "only tasks in this state or activity (default: live)", "state", "S", _state, STATES),
+    Option("--state", _GREENLETS, "only greenlets in this state (default: any)", "state", "S", _greenlet_state, GREENLET_STATES),
     Option("--in", _LISTS, "only tasks with this function, file or file:line on their stack", "in_", "TEXT"),
-    Option("--group", _STACKS, "tasks with the same stack and wait become one entry", flag=library.REQUEST_GROUP,
+    Option("--group", _STACKS | _GREENLETS, "tasks with the same stack and wait become one entry", flag=library.REQUEST_GROUP,
            unflag=library.REQUEST_NO_GROUP),
-    Option("--no-group", _STACKS, "every task on its own", flag=library.REQUEST_NO_GROUP, unflag=library.REQUEST_GROUP),
-    Option("--limit", _LISTS, "at most N groups (default: 50)", "limit", "N", _count),
-    Option("--frames", _STACKS, "at most N frames of a stack", "frames", "N", _count),
+    Option("--no-group", _STACKS | _GREENLETS, "every task on its own", flag=library.REQUEST_NO_GROUP, unflag=library.REQUEST_GROUP),
+    Option("--limit", _SHOWN, "at most N groups (default: 50)", "limit", "N", _count),
+    Option("--frames", _STACKS | _GREENLETS, "at most N frames of a stack", "frames", "N", _count),
     Option("--depth", _STACKS, "at most N levels of awaited-by (default: 40)", "depth", "N", _count),
-    Option("--source", _STACKS, "show the source line of each frame", flag=library.REQUEST_SOURCE),
+    Option("--source", _STACKS | _GREENLETS, "show the source line of each frame", flag=library.REQUEST_SOURCE),
     Option("--stats", _LISTS, "only count the tasks: by function, state and activity", flag=library.REQUEST_STATS),
-    Option("--locals", _STACKS, "show the variables of each frame, every task on its own", flag=library.REQUEST_LOCALS),
-    Option("--locals-depth", _STACKS, "at most N levels of containers in a value (default: 3)", "value_depth", "N", _count),
-    Option("--locals-length", _STACKS, "at most N elements of a container, characters of a str (default: 200)", "value_length",
+    Option("--locals", _STACKS | _GREENLETS, "show the variables of each frame, every task on its own", flag=library.REQUEST_LOCALS),
+    Option("--locals-depth", _STACKS | _GREENLETS, "at most N levels of containers in a value (default: 3)", "value_depth", "N", _count),
+    Option("--locals-length", _STACKS | _GREENLETS, "at most N elements of a container, characters of a str (default: 200)", "value_length",
            "N", _count),
-    Option("--no-head", _LISTS, "leave out the summary before the tasks", flag=library.REQUEST_NO_HEAD),
+    Option("--no-head", _SHOWN, "leave out the summary before the tasks", flag=library.REQUEST_NO_HEAD),
     Option("--compat", frozenset((_BACKTRACE,)), "exactly the text of asyncio.print_call_graph()", flag=library.REQUEST_COMPAT),
     Option("--json", _EVERY, "print one JSON document (schema pyasync/1)", "json"),
     Option("--output", _EVERY, "write to FILE (0600, replaced at the end) and print nothing", "output", "FILE"),
-    Option("--show-secrets", _LISTS, "do not hide what looks like a password or token", flag=library.REQUEST_SHOW_SECRETS),
+    Option("--show-secrets", _SHOWN, "do not hide what looks like a password or token", flag=library.REQUEST_SHOW_SECRETS),
     Option("--exhaustive", _EVERY, "search all memory of a live process for Python's tables", flag=library.REQUEST_EXHAUSTIVE),
     Option("--no-map", _EVERY, "read a core through GDB only, for a core file that still changes", "no_map"),
     Option("--memory-stats", _EVERY, "say how much memory the library used", flag=library.REQUEST_MEMORY_STATS, hidden=True),

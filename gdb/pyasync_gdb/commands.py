@@ -34,7 +34,8 @@ class _Command(gdb.Command):
     name: str
     command: int
     category: int
-    takes_tasks = True
+    takes_operands = True
+    names_tasks = True  # completion offers the names of tasks
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -43,7 +44,7 @@ class _Command(gdb.Command):
     def invoke(self, argument: str, from_tty: bool) -> None:
         with _one_line_errors():
             try:
-                arguments = parse(self.command, argument, self.takes_tasks)
+                arguments = parse(self.command, argument, self.takes_operands)
             except UsageError as error:
                 raise UsageError(f"{self.name}: {error}") from None
             if arguments.help:
@@ -78,7 +79,7 @@ class _Command(gdb.Command):
         return [candidate[skip:] for candidate in candidates if candidate.startswith(token)]
 
     def _operands(self, begin: str, words: List[str]) -> List[str]:
-        return self._sessions.complete(begin, words) if self.takes_tasks else []
+        return self._sessions.complete(begin, words) if self.takes_operands and self.names_tasks else []
 
     def _option(self, name: str) -> Optional[Option]:
         """The option of this name if it takes a value."""
@@ -169,11 +170,31 @@ Examples:
   py-async-tasks --thread 3"""
 
 
+class Greenlets(_Command):
+    name = "py-greenlets"
+    command = library.COMMAND_GREENLETS
+    category = gdb.COMMAND_STACK
+    names_tasks = False
+    __doc__ = f"""List the greenlets: what each does, its thread, parent and Python stack.
+Usage: py-greenlets [OPTION]... [GREENLET]...
+
+A greenlet that is suspended is on no thread's list of frames, so that no other
+backtrace shows it. A GREENLET is an expression: its address.
+
+Options:
+{option_help(library.COMMAND_GREENLETS)}
+
+Examples:
+  py-greenlets
+  py-greenlets 0x7f3001360d70 --source
+  py-greenlets --state suspended --no-group"""
+
+
 class AsyncInfo(_Command):
     name = "py-async-info"
     command = library.COMMAND_INFO
     category = gdb.COMMAND_STATUS
-    takes_tasks = False
+    takes_operands = False
     __doc__ = f"""Show what pyasync found of CPython and asyncio in the target, and how.
 Usage: py-async-info [OPTION]...
 
@@ -188,4 +209,4 @@ Examples:
   py-async-info --json --output info.json"""
 
 
-COMMANDS = (AsyncBacktrace, AwaitedBy, AsyncTasks, AsyncInfo)
+COMMANDS = (AsyncBacktrace, AwaitedBy, AsyncTasks, Greenlets, AsyncInfo)

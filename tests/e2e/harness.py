@@ -331,8 +331,9 @@ def scenario_command(build: str, name: str, mode: str, folder: pathlib.Path) -> 
 
 def scenario_stamp(build: str, name: str) -> str:
     interpreter = (ROOT / "usr/bin" / build).stat()
-    sources = HERE / "scenarios" / f"{name}.py", HERE / "scenarios" / "oracle.py"
-    return digest(*sources, interpreter.st_size, interpreter.st_mtime, ENVIRONMENT)
+    script = HERE / "scenarios" / f"{name}.py"
+    oracles = {HERE / "scenarios" / "oracle.py", *script.parent.glob("*oracle.py")}
+    return digest(script, *sorted(oracles), interpreter.st_size, interpreter.st_mtime, ENVIRONMENT)
 
 
 def make_core(build: str, name: str) -> Scenario:

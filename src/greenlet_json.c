@@ -1,0 +1,83 @@
+/* Greenlets in the JSON document. See greenlet_view.h. */
+#include "greenlet_view.h"
+#include "output.h"
+
+static void raw(struct pa_output *out, const char *text)
+{
+    pa_out(out, PA_STYLE_PLAIN, text);
+}
+
+static void address(struct pa_output *out, uint64_t value)
+{
+    if (value)
+        pa_out_format(out, PA_STYLE_PLAIN, "\"0x%llx\"", (unsigned long long)value);
+    else
+        raw(out, "null");
+}
+
+static void target_text(struct pa_graph *graph, struct pa_output *out, struct pa_text text)
+{
+    pa_out_json(out, pa_arena_text(&graph->objects->text, text), text.length);
+}
+
+/* Places in the stack: C code called this frame, out of the one behind it. */
+static void print_c_calls(struct pa_graph *graph, struct pa_output *out, uint32_t id)
+{
+    uint32_t count;
+    const struct pa_thread_frame *frames = pa_greenlet_frames(graph, id, &count);
+    const char *comma = "";
+    raw(out, ", \"c_calls\": [");
+    for (uint32_t i = 0; i + 1 < count && pa_work_step(graph->work); i++) {
+        if (!frames[i].from_c)
+            continue;
+        pa_out_format(out, PA_STYLE_PLAIN, "%s%u", comma, i);
+        comma = ", ";
+    }
+    raw(out, "]");
+}
+
+static void print_run(struct pa_graph *graph, struct pa_output *out, const struct pa_greenlet *greenlet)
+{
+    struct pa_callable callable;
+    if (greenlet->run == 0)
+        return;
+    pa_greenlet_run(graph, greenlet, &callable);
+    raw(out, ", \"run\": {\"object\": ");
+    address(out, greenlet->run);
+    raw(out, callable.line ? ", \"function\": " : ", \"type\": ");
+    target_text(graph, out, callable.name);
+    if (callable.line) {
+        raw(out, ", \"file\": ");
+        target_text(graph, out, callable.file);
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"line\": %d", callable.line);
+    }
+    raw(out, "}");
+}
+
+void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_output *out, pa_stack_number *stack_number,
+                            void *context)
+{
+    struct pa_graph *graph = view->graph;
+    for (uint32_t i = 0; i < view->selected.count && pa_work_step(graph->work); i++) {
+        uint32_t id = view->selected.items[i];
+        const struct pa_greenlet *greenlet = &graph->greenlets.items[id];
+        uint32_t thread = greenlet->thread == PA_NONE ? 0 : graph->threads.items[greenlet->thread].number;
+        raw(out, i > 0 ? ",\n {\"id\": " : "\n {\"id\": ");
+        address(out, greenlet->address);
+        raw(out, ", \"type\": ");
+        target_text(graph, out, graph->objects->types.items[greenlet->type].name);
+        pa_out_format(out, PA_STYLE_PLAIN,
+                      ", \"name\": null, \"state\": \"%s\", \"main\": %s, \"thread\": ", pa_greenlet_state_name(greenlet->state),
+                      greenlet->is_main ? "true" : "false");
+        if (thread)
+            pa_out_format(out, PA_STYLE_PLAIN, "%u", thread);
+        else
+            raw(out, "null");
+        raw(out, ", \"parent\": ");
+        address(out, greenlet->parent);
+        print_run(graph, out, greenlet);
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"stack\": %u", stack_number(context, greenlet->stack));
+        print_c_calls(graph, out, id);
+        raw(out, ", \"instrumentation\": []}");
+    }
+}

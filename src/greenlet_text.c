@@ -1,0 +1,252 @@
+/* Greenlets as text: the answer to py-greenlets. See greenlet_view.h. */
+#include "greenlet_view.h"
+#include "text.h"
+
+#include "limits.h"
+
+struct listing {
+    struct pa_printer *printer;
+    struct pa_graph *graph;
+    struct pa_output *out;
+    struct pa_greenlet_view *view;
+};
+
+static void print_type(struct listing *listing, const struct pa_greenlet *greenlet)
+{
+    const struct pa_objects *objects = listing->graph->objects;
+    struct pa_text name = objects->types.items[greenlet->type].name;
+    if (name.length)
+        pa_out_target(listing->out, PA_STYLE_PLAIN, pa_arena_text(&objects->text, name), name.length);
+    else
+        pa_out(listing->out, PA_STYLE_PLAIN, "greenlet");
+}
+
+/* "greenlet.greenlet(id=0x7f…)" */
+static void print_greenlet(struct listing *listing, const struct pa_greenlet *greenlet)
+{
+    print_type(listing, greenlet);
+    pa_out(listing->out, PA_STYLE_PLAIN, "(id=");
+    pa_out_address(listing->out, greenlet->address);
+    pa_out(listing->out, PA_STYLE_PLAIN, ")");
+}
+
+static void begin_note(struct listing *listing)
+{
+    pa_out(listing->out, PA_STYLE_PLAIN, "  : ");
+}
+
+/* "suspended in thread 1, main greenlet", "dead", … */
+static void print_state(struct listing *listing, const struct pa_greenlet *greenlet, bool single)
+{
+    struct pa_output *out = listing->out;
+    begin_note(listing);
+    if (greenlet->state == PA_GREENLET_THREAD_EXITED)
+        pa_out(out, PA_STYLE_PLAIN,
+               greenlet->is_noticed ? "dead, its thread has exited" : "suspended for ever, its thread has exited");
+    else if (greenlet->state == PA_GREENLET_PENDING)
+        pa_out(out, PA_STYLE_PLAIN, "pending, not started");
+    else
+        pa_out(out, PA_STYLE_PLAIN, pa_greenlet_state_name(greenlet->state));
+    if (greenlet->thread != PA_NONE) {
+        pa_out(out, PA_STYLE_PLAIN, " in ");
+        pa_print_thread(listing->printer, greenlet->thread);
+    }
+    if (greenlet->is_main)
+        pa_out(out, PA_STYLE_PLAIN, ", main greenlet");
+    if (single && greenlet->parent != 0) {
+        pa_out(out, PA_STYLE_PLAIN, ", parent ");
+        pa_out_address(out, greenlet->parent);
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+static void print_run(struct listing *listing, const struct pa_greenlet *greenlet)
+{
+    struct pa_output *out = listing->out;
+    struct pa_callable callable;
+    if (greenlet->state != PA_GREENLET_PENDING || greenlet->run == 0)
+        return;
+    pa_greenlet_run(listing->graph, greenlet, &callable);
+    const struct pa_arena *text = &listing->graph->objects->text;
+    begin_note(listing);
+    pa_out(out, PA_STYLE_PLAIN, "will call ");
+    if (callable.line == 0) {
+        pa_out(out, PA_STYLE_PLAIN, "a ");
+        pa_out_target(out, PA_STYLE_FUNCTION, pa_arena_text(text, callable.name), callable.name.length);
+        pa_out(out, PA_STYLE_PLAIN, " object at ");
+        pa_out_address(out, greenlet->run);
+    } else {
+        pa_out_target(out, PA_STYLE_FUNCTION, pa_arena_text(text, callable.name), callable.name.length);
+        pa_out(out, PA_STYLE_PLAIN, "(), File ");
+        pa_out_repr(out, PA_STYLE_FILENAME, pa_arena_text(text, callable.file), callable.file.length);
+        pa_out_format(out, PA_STYLE_PLAIN, ", line %d", callable.line);
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+static void print_more_frames(struct listing *listing, uint32_t count)
+{
+    pa_out(listing->out, PA_STYLE_PLAIN, "  |   ");
+    pa_out_format(listing->out, PA_STYLE_METADATA, "\xe2\x80\xa6 %u more %s", count, count == 1 ? "frame" : "frames");
+    pa_out(listing->out, PA_STYLE_PLAIN, "\n");
+}
+
+/* The address of an interpreter frame if its variables are to be shown. */
+static uint64_t iframe_of(const struct listing *listing, const struct pa_thread_frame *frame)
+{
+    if (!(listing->view->request->flags & PA_REQUEST_LOCALS))
+        return 0;
+    return frame->is_gen ? frame->object + PA_OFFSET(listing->graph->layout, gen_iframe) : frame->object;
+}
+
+/* The frames, innermost first, with a line where C code stands between two of them. */
+static void print_stack(struct listing *listing, uint32_t id)
+{
+    struct pa_output *out = listing->out;
+    const struct pa_greenlet *greenlet = &listing->graph->greenlets.items[id];
+    uint32_t count, limit = listing->view->request->frames ? listing->view->request->frames : PA_NONE;
+    const struct pa_thread_frame *frames = pa_greenlet_frames(listing->graph, id, &count);
+    if (count == 0) {
+        if (greenlet->state == PA_GREENLET_SUSPENDED) {
+            begin_note(listing);
+            pa_out(out, PA_STYLE_PLAIN, "no Python frames: it is in C code only\n");
+        }
+        return;
+    }
+    pa_out(out, PA_STYLE_PLAIN, "  + Call stack:\n");
+    for (uint32_t i = 0; i < count && i < limit && pa_work_step(listing->graph->work); i++) {
+        pa_print_frame(listing->printer, 0, frames[i].frame, iframe_of(listing, &frames[i]));
+        if (frames[i].from_c && i + 1 < count)
+            pa_out(out, PA_STYLE_PLAIN, "  |   [C]\n");
+    }
+    if (count > limit)
+        print_more_frames(listing, count - limit);
+}
+
+static void print_group(struct listing *listing, const struct pa_greenlet_group *group)
+{
+    struct pa_graph *graph = listing->graph;
+    struct pa_output *out = listing->out;
+    const uint32_t *members = listing->view->order + group->first;
+    const struct pa_greenlet *greenlet = &graph->greenlets.items[members[0]];
+    pa_out(out, PA_STYLE_PLAIN, "* ");
+    if (group->count == 1) {
+        print_greenlet(listing, greenlet);
+    } else {
+        pa_out_count(out, group->count);
+        pa_out(out, PA_STYLE_PLAIN, " ");
+        print_type(listing, greenlet);
+        uint32_t frame = pa_stack_telling_frame(graph, greenlet->stack);
+        pa_out(out, PA_STYLE_PLAIN, frame == PA_NONE ? "" : " ");
+        pa_print_place(listing->printer, frame);
+        for (uint32_t i = 0; i < group->count && i < PA_GROUP_NAMES; i++) {
+            pa_out(out, PA_STYLE_PLAIN, i == 0 ? ": " : ", ");
+            pa_out_address(out, graph->greenlets.items[members[i]].address);
+        }
+        if (group->count > PA_GROUP_NAMES)
+            pa_out(out, PA_STYLE_METADATA, ", \xe2\x80\xa6");
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+    print_state(listing, greenlet, group->count == 1);
+    if (group->count == 1)
+        print_run(listing, greenlet);
+    print_stack(listing, members[0]);
+}
+
+/* ---- the head */
+
+static void print_totals(struct listing *listing)
+{
+    struct pa_output *out = listing->out;
+    const struct pa_graph *graph = listing->graph;
+    uint32_t states[PA_GREENLET_THREAD_EXITED + 1] = {0};
+    for (uint32_t i = 0; i < graph->greenlets.count; i++)
+        states[graph->greenlets.items[i].state]++;
+    pa_out_counted(out, graph->greenlets.count, "greenlet", "greenlets");
+    const char *before = ": ";
+    for (uint32_t i = 0; i <= PA_GREENLET_THREAD_EXITED; i++) {
+        /* Running first: in the order of rank, not of the enumeration. */
+        static const uint8_t order[] = {PA_GREENLET_RUNNING, PA_GREENLET_SUSPENDED, PA_GREENLET_PENDING, PA_GREENLET_DEAD,
+                                        PA_GREENLET_THREAD_EXITED};
+        if (states[order[i]] == 0)
+            continue;
+        pa_out(out, PA_STYLE_PLAIN, before);
+        pa_out_count(out, states[order[i]]);
+        pa_out(out, PA_STYLE_PLAIN, " ");
+        pa_out(out, PA_STYLE_PLAIN,
+               order[i] == PA_GREENLET_THREAD_EXITED ? "whose thread has exited" : pa_greenlet_state_name(order[i]));
+        before = ", ";
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+static void print_thread(struct listing *listing, uint32_t thread)
+{
+    struct pa_output *out = listing->out;
+    const struct pa_graph *graph = listing->graph;
+    uint32_t running = graph->threads.items[thread].greenlet, others = 0;
+    for (uint32_t i = 0; i < graph->greenlets.count; i++)
+        others += graph->greenlets.items[i].thread == thread && graph->greenlets.items[i].state == PA_GREENLET_SUSPENDED;
+    pa_print_thread(listing->printer, thread);
+    pa_out(out, PA_STYLE_PLAIN, " runs ");
+    if (graph->greenlets.items[running].is_main) {
+        pa_out(out, PA_STYLE_PLAIN, "its main greenlet");
+    } else {
+        pa_out(out, PA_STYLE_PLAIN, "greenlet ");
+        pa_out_address(out, graph->greenlets.items[running].address);
+        pa_out(out, PA_STYLE_PLAIN, ", not its main one");
+    }
+    pa_out(out, PA_STYLE_PLAIN, "; ");
+    pa_out_counted(out, others, "other waits\n", "others wait\n");
+}
+
+static void print_head(struct listing *listing)
+{
+    const struct pa_graph *graph = listing->graph;
+    uint32_t lines = 0, more = 0;
+    for (uint32_t i = 0; i < graph->threads.count && pa_work_step(graph->work); i++) {
+        if (graph->threads.items[i].greenlet == PA_NONE)
+            continue;
+        if (lines < PA_HEAD_LINES - 2)
+            print_thread(listing, i);
+        else
+            more++;
+        lines++;
+    }
+    if (more > 0) {
+        pa_out(listing->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+        pa_out_counted(listing->out, more, "more thread\n", "more threads\n");
+    }
+    print_totals(listing);
+}
+
+static void print_groups(struct listing *listing)
+{
+    const struct pa_greenlet_view *view = listing->view;
+    const struct pa_request *request = view->request;
+    uint32_t limit = request->limit ? request->limit : PA_DEFAULT_GROUPS;
+    if (request->flags & PA_REQUEST_ALL || request->operand_count > 0)
+        limit = PA_NONE;
+    for (uint32_t i = 0; i < view->groups.count && i < limit && pa_work_step(listing->graph->work); i++)
+        print_group(listing, &view->groups.items[i]);
+    if (view->groups.count <= limit)
+        return;
+    pa_out(listing->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+    pa_out_counted(listing->out, view->groups.count - limit, "more group", "more groups");
+    pa_out(listing->out, PA_STYLE_PLAIN, "; --all shows them, --limit N more of them\n");
+}
+
+enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_output *out)
+{
+    struct pa_work *work = view->graph->work;
+    struct pa_printer *printer = pa_printer_new(view->graph, view->request, out);
+    if (!printer)
+        return work->fatal;
+    struct listing listing = {printer, view->graph, out, view};
+    if (!(view->request->flags & PA_REQUEST_NO_HEAD) && view->request->operand_count == 0)
+        print_head(&listing);
+    print_groups(&listing);
+    pa_print_end(printer);
+    pa_printer_free(printer);
+    return work->fatal;
+}

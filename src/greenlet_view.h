@@ -1,0 +1,43 @@
+/*
+ * What py-greenlets shows: the selected greenlets, in the order in which they are shown, and the groups of those that look alike.
+ */
+#ifndef PA_GREENLET_VIEW_H
+#define PA_GREENLET_VIEW_H
+
+#include "greenlet.h"
+#include "output.h"
+
+/** Greenlets of equal type, state, thread and stack. */
+struct pa_greenlet_group {
+    uint64_t key;          /* first: of the index */
+    uint32_t first, count; /* in order */
+};
+
+struct pa_greenlet_view {
+    struct pa_graph *graph;
+    const struct pa_request *request;
+    PA_ARRAY(uint32_t) selected;               /* greenlets, in the order in which they were found, or named */
+    PA_ARRAY(struct pa_greenlet_group) groups; /* in the order in which they are shown */
+    uint32_t *order;                           /* the selected ones by group */
+};
+
+/**
+ * Select and group the greenlets of a request; all of them if it is one of another command.
+ *
+ * @param[out] error On PA_FAILED: one line; text in it that came from the user is not escaped yet.
+ */
+enum pa_status pa_greenlet_view_init(struct pa_greenlet_view *view, struct pa_graph *graph, const struct pa_request *request,
+                                     char *error, size_t capacity);
+void pa_greenlet_view_deinit(struct pa_greenlet_view *view);
+
+/** greenlet_text.c: the answer to py-greenlets as text. */
+enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_output *out);
+
+/** The number that a stack has in the JSON document. */
+typedef uint32_t pa_stack_number(void *context, uint32_t stack);
+
+/** greenlet_json.c: the selected greenlets as elements of a JSON array. */
+void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_output *out, pa_stack_number *stack_number,
+                            void *context);
+
+#endif
