@@ -6,7 +6,7 @@ import pytest
 
 pytest_plugins = "front_gdb"
 
-COMMANDS = ("py-async-bt", "py-awaited-by", "py-async-tasks", "py-async-info")
+COMMANDS = ("py-async-bt", "py-awaited-by", "py-async-tasks", "py-greenlets", "py-async-info")
 
 # What is wrong, and what the line must name.
 WRONG = {
@@ -87,10 +87,12 @@ def test_help_option_prints_what_help_prints(gdb, option):
 
 
 def test_help_names_every_option_of_the_command_and_no_other(gdb):
-    backtrace, awaited_by, tasks, info = gdb.run([f"help {command}" for command in COMMANDS], *gdb.source())
+    backtrace, awaited_by, tasks, greenlets, info = gdb.run([f"help {command}" for command in COMMANDS], *gdb.source())
     every = ["--json", "--output FILE", "--no-map", "--exhaustive", "--help"]
-    lists = ["--all", "--thread N|all", "--state S", "--in TEXT", "--limit N", "--stats", "--no-head", "--show-secrets"]
-    stacks = ["--group", "--no-group", "--frames N", "--depth N", "--source"]
+    shown = ["--all", "--thread N|all", "--state S", "--limit N", "--no-head", "--show-secrets"]
+    lists = [*shown, "--in TEXT", "--stats"]
+    frames = ["--group", "--no-group", "--frames N", "--source", "--locals", "--locals-depth N", "--locals-length N"]
+    stacks = [*frames, "--depth N"]
 
     def options(text):
         lines = text.partition("Options:\n")[2].partition("\n\n")[0].splitlines()
@@ -99,6 +101,7 @@ def test_help_names_every_option_of_the_command_and_no_other(gdb):
     assert options(backtrace) == sorted(every + lists + stacks + ["--compat"])
     assert options(awaited_by) == sorted(every + lists + stacks)
     assert options(tasks) == sorted(every + lists)
+    assert options(greenlets) == sorted(every + shown + frames)
     assert options(info) == sorted(every)
 
 
