@@ -135,25 +135,40 @@ static enum pa_frame_kind kind_of_flags(uint32_t flags)
     return flags & CO_GENERATOR ? PA_FRAME_GENERATOR : PA_FRAME_FUNCTION;
 }
 
-static uint32_t frame_of_line(struct pa_codes *codes, uint32_t code_id, int32_t line)
+/* The frame with this key, made of the code object if it is new, and then with the name @p function. */
+static uint32_t frame_with_key(struct pa_codes *codes, uint64_t key, int32_t line, struct pa_text function)
 {
     struct pa_work *work = codes->objects->work;
-    uint64_t key = (uint64_t)code_id << 32 | (uint32_t)line;
     uint32_t id = pa_index_find(&codes->frame_index, codes->frames.items, sizeof(struct pa_frame), key);
     if (id != PA_NONE)
         return id;
     struct pa_frame *frame = pa_array_push(work, &codes->frames, PA_NONE);
     if (!frame)
         return PA_NONE;
-    const struct pa_code *code = &codes->codes.items[code_id];
+    const struct pa_code *code = &codes->codes.items[key >> 32];
     *frame = (struct pa_frame){
-        .key = key, .function = code->qualname, .file = code->filename, .line = line, .kind = (uint8_t)kind_of_flags(code->flags)};
+        .key = key, .function = function, .file = code->filename, .line = line, .kind = (uint8_t)kind_of_flags(code->flags)};
     id = codes->frames.count - 1;
     if (!pa_index_add(work, &codes->frame_index, codes->frames.items, sizeof(struct pa_frame), id)) {
         codes->frames.count--;
         return PA_NONE;
     }
     return id;
+}
+
+static uint32_t frame_of_line(struct pa_codes *codes, uint32_t code_id, int32_t line)
+{
+    return frame_with_key(codes, (uint64_t)code_id << 32 | (uint32_t)line, line, codes->codes.items[code_id].qualname);
+}
+
+uint32_t pa_frame_of_compiled(struct pa_codes *codes, uint64_t code, uint64_t qualname)
+{
+    uint32_t code_id = pa_code_at(codes, code);
+    if (code_id == PA_NONE)
+        return PA_NONE;
+    uint64_t key = (uint64_t)code_id << 32 | UINT32_MAX;
+    uint32_t id = pa_index_find(&codes->frame_index, codes->frames.items, sizeof(struct pa_frame), key);
+    return id != PA_NONE ? id : frame_with_key(codes, key, 0, read_text(codes->objects, qualname));
 }
 
 /* Not remembered when there is no memory or, one time in 2^64, its key is taken: it is worked out again. */

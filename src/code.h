@@ -28,13 +28,13 @@ enum pa_frame_kind {
     PA_FRAME_COROUTINE,
     PA_FRAME_GENERATOR,
     PA_FRAME_ASYNC_GENERATOR,
-    PA_FRAME_AWAITABLE, /* no frame: an object that ends the chain, of a type that nothing more is known of */
+    PA_FRAME_AWAITABLE, /* no frame: an object that ends the chain, or from which it goes on to the coroutine that it holds */
     PA_FRAME_KIND_COUNT,
 };
 
 /** A place in the program: a line of a function. */
 struct pa_frame {
-    uint64_t key;            /* first: of the index; code << 32 | line */
+    uint64_t key;            /* first: of the index; code << 32 | line, of compiled code UINT32_MAX */
     struct pa_text function; /* qualname, or the type of an awaitable */
     struct pa_text file;     /* empty for an awaitable */
     int32_t line;            /* 0 if the instruction has none */
@@ -100,7 +100,14 @@ static inline uint32_t pa_frame_at(struct pa_codes *codes, const struct pa_posit
     return pa_frame_find(codes, position);
 }
 
-/** The pseudo frame of an object of type @p type that ends a chain. */
+/**
+ * The frame of compiled code: the function of the code object @p code, under its name @p qualname (str), in no known line.
+ *
+ * @return its id; PA_NONE if @p code is no code object.
+ */
+uint32_t pa_frame_of_compiled(struct pa_codes *codes, uint64_t code, uint64_t qualname);
+
+/** The pseudo frame of an object of type @p type that is no coroutine. */
 uint32_t pa_frame_of_type(struct pa_codes *codes, uint32_t type);
 
 /** The code unit that a position stands at, counted from the start of the bytecode; -1 if it is outside. */

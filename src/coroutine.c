@@ -1,80 +1,11 @@
-/* Frames and coroutine chains. See coroutine.h. */
+/* Coroutine chains. See coroutine.h. */
 #include "coroutine.h"
 
+#include "cython.h"
+#include "held.h"
 #include "limits.h"
 
-/* What a _PyStackRef refers to. Include/internal/pycore_stackref.h: 3 in the low bits is a small int, a masked 0 is no object. */
-static uint64_t stackref_object(const struct pa_layout *layout, uint64_t bits)
-{
-    uint64_t mask = layout->free_threaded ? layout->version->tag_mask_free_threaded : layout->version->tag_mask;
-    return (bits & 3) == 3 ? 0 : bits & ~mask;
-}
-
-static void iframe_from(const struct pa_layout *layout, const uint8_t *bytes, uint32_t at, struct pa_iframe *iframe)
-{
-    iframe->previous = pa_get_u64(bytes, at + PA_OFFSET(layout, frame_previous));
-    iframe->stackpointer = pa_get_u64(bytes, at + PA_OFFSET(layout, frame_stackpointer));
-    iframe->owner = bytes[at + PA_OFFSET(layout, frame_owner)];
-    iframe->position.executable = stackref_object(layout, pa_get_u64(bytes, at + PA_OFFSET(layout, frame_executable)));
-    iframe->position.instruction = pa_get_u64(bytes, at + PA_OFFSET(layout, frame_instr_ptr));
-    iframe->position.tlbc_index =
-        PA_HAS(layout, frame_tlbc_index) ? (int32_t)pa_get_u32(bytes, at + PA_OFFSET(layout, frame_tlbc_index)) : 0;
-}
-
-bool pa_iframe_read(struct pa_codes *codes, uint64_t address, struct pa_iframe *iframe)
-{
-    uint8_t scratch[PA_MAX_OBJECT_SIZE];
-    const struct pa_layout *layout = codes->objects->layout;
-    if (address == 0 || address % 8 != 0)
-        return false;
-    const uint8_t *bytes = pa_memory_view(codes->objects->memory, address, PA_OFFSET(layout, frame_size), scratch);
-    if (bytes)
-        iframe_from(layout, bytes, 0, iframe);
-    return bytes != NULL;
-}
-
-bool pa_iframe_is_complete(struct pa_codes *codes, const struct pa_iframe *iframe)
-{
-    const struct pa_version *version = codes->objects->layout->version;
-    if (iframe->owner >= version->owner_interpreter)
-        return false;
-    if (iframe->owner != version->owner_thread)
-        return true;
-    /* Trampolines stand at their first instruction; so does a function whose prologue has not run. _PyFrame_IsIncomplete(). */
-    uint32_t id = pa_code_at(codes, iframe->position.executable);
-    if (id == PA_NONE)
-        return true; /* a damaged frame: let it be shown as one */
-    const struct pa_code *code = &codes->codes.items[id];
-    int64_t unit = pa_position_unit(codes, code, &iframe->position);
-    return unit != 0 && !(unit > 0 && unit < code->firsttraceable);
-}
-
-static enum pa_gen_state gen_state(const struct pa_version *version, int8_t state)
-{
-    if (state == version->frame_created)
-        return PA_GEN_CREATED;
-    if (state == version->frame_suspended)
-        return PA_GEN_SUSPENDED;
-    if (state == version->frame_yield_from || state == version->frame_yield_from_locked)
-        return PA_GEN_YIELD_FROM;
-    if (state == version->frame_executing)
-        return PA_GEN_EXECUTING;
-    return state >= version->frame_cleared ? PA_GEN_CLEARED : PA_GEN_INVALID;
-}
-
-bool pa_gen_read(struct pa_codes *codes, uint64_t address, struct pa_gen *gen)
-{
-    uint8_t scratch[2 * PA_MAX_OBJECT_SIZE];
-    const struct pa_layout *layout = codes->objects->layout;
-    size_t size = (size_t)PA_OFFSET(layout, gen_iframe) + PA_OFFSET(layout, frame_size);
-    const uint8_t *bytes = pa_memory_view(codes->objects->memory, address, size, scratch);
-    if (!bytes)
-        return false;
-    gen->iframe = address + PA_OFFSET(layout, gen_iframe);
-    gen->state = gen_state(layout->version, (int8_t)bytes[PA_OFFSET(layout, gen_frame_state)]);
-    iframe_from(layout, bytes, PA_OFFSET(layout, gen_iframe), &gen->frame);
-    return true;
-}
+static const char in_a_circle[] = "the chain of coroutines goes round in a circle";
 
 void pa_chain_free(struct pa_work *work, struct pa_chain *chain)
 {
@@ -96,6 +27,26 @@ static bool add_link(struct pa_codes *codes, struct pa_chain *chain, uint64_t ob
     return link != NULL;
 }
 
+/* End at an object of which only its type is known. */
+static bool end_awaitable(struct pa_codes *codes, uint64_t object, struct pa_chain *chain)
+{
+    chain->end = PA_END_AWAITABLE;
+    chain->end_object = object;
+    return add_link(codes, chain, object, pa_frame_of_type(codes, pa_type_of(codes->objects, object)));
+}
+
+/*
+ * An object of another kind: the chain ends here, or goes on derived. What is held counts only for objects of no kind that we know.
+ */
+static bool follow_object(struct pa_codes *codes, uint64_t object, struct pa_chain *chain, uint64_t *next)
+{
+    bool added = end_awaitable(codes, object, chain);
+    *next = added && pa_kind_of(codes->objects, object) == PA_KIND_OTHER ? pa_held_coroutine(codes, object) : 0;
+    if (*next != 0 && chain->derived > chain->links.count)
+        chain->derived = chain->links.count;
+    return *next != 0;
+}
+
 /*
  * The object that a suspended coroutine awaits: it lies on top of the frame's value stack, since 3.15 below one more word.
  * CPython: Objects/genobject.c, _PyGen_yf() in 3.14, gen_getyieldfrom() in 3.15.
@@ -115,7 +66,7 @@ static bool read_awaited(struct pa_codes *codes, const struct pa_gen *gen, struc
         end_unknown(chain, slot, "the stack pointer of a suspended coroutine is damaged");
         return false;
     }
-    *awaited = stackref_object(layout, bits);
+    *awaited = pa_stackref_object(layout, bits);
     if (*awaited == 0)
         end_unknown(chain, slot, "a suspended coroutine awaits no object");
     return *awaited != 0;
@@ -157,6 +108,32 @@ static bool follow_gen(struct pa_codes *codes, uint64_t object, struct pa_chain 
     }
 }
 
+/*
+ * A coroutine or generator that Cython compiled: as follow_gen(). One that executes and awaits another runs by that other one, which
+ * stands on a thread's stack if it has a frame.
+ */
+static bool follow_cython(struct pa_codes *codes, uint64_t object, struct pa_chain *chain, uint64_t *next)
+{
+    struct pa_cython_gen gen;
+    if (!pa_cython_gen_read(codes->objects, object, &gen)) {
+        end_awaitable(codes, object, chain);
+        return false;
+    }
+    if (gen.ended) {
+        chain->end = PA_END_CLEARED;
+        return false;
+    }
+    if (!add_link(codes, chain, object, pa_frame_of_compiled(codes, gen.code, gen.qualname))) {
+        end_unknown(chain, object, "the chain is too long");
+        return false;
+    }
+    *next = gen.awaited;
+    if (gen.started && gen.awaited != 0)
+        return true;
+    chain->end = !gen.started ? PA_END_CREATED : gen.executing ? PA_END_EXECUTING : PA_END_YIELD;
+    return false;
+}
+
 /* The first word of an object of a type that has no readable name and nothing else to know it by. */
 static bool read_nameless(struct pa_codes *codes, uint64_t object, uint64_t *inside)
 {
@@ -193,6 +170,8 @@ static bool follow(struct pa_codes *codes, uint64_t object, struct pa_chain *cha
     case PA_KIND_GENERATOR:
     case PA_KIND_ASYNC_GENERATOR:
         return follow_gen(codes, object, chain, next);
+    case PA_KIND_CYTHON_GEN:
+        return follow_cython(codes, object, chain, next);
     case PA_KIND_COROUTINE_WRAPPER:
     case PA_KIND_ASYNC_GEN_ASEND:
     case PA_KIND_ASYNC_GEN_ATHROW:
@@ -208,12 +187,7 @@ static bool follow(struct pa_codes *codes, uint64_t object, struct pa_chain *cha
             end_unknown(chain, object, "a future's iterator cannot be read");
         return false;
     default:
-        if (wraps_gen(codes, object, next))
-            return true;
-        chain->end = PA_END_AWAITABLE;
-        chain->end_object = object;
-        add_link(codes, chain, object, pa_frame_of_type(codes, type_id));
-        return false;
+        return wraps_gen(codes, object, next) || follow_object(codes, object, chain, next);
     }
 }
 
@@ -266,7 +240,7 @@ static bool follow_shape(struct pa_codes *codes, struct pa_shape *shape, uint64_
         bytes[PA_OFFSET(layout, gen_frame_state)] != shape->state || bytes[iframe + PA_OFFSET(layout, frame_owner)] != shape->owner)
         return false;
     look_ahead(codes->objects->memory, shape, object);
-    *next = stackref_object(layout, pa_get_u64(bytes, shape->slot));
+    *next = pa_stackref_object(layout, pa_get_u64(bytes, shape->slot));
     return *next != 0;
 }
 
@@ -280,26 +254,21 @@ static bool follow_level(struct pa_codes *codes, uint32_t level, uint64_t object
         return add_link(codes, chain, object, shape->frame);
     }
     bool goes_on = follow(codes, object, chain, next);
-    if (shape && goes_on && chain->links.count == links + 1) {
+    if (shape && goes_on && chain->links.count == links + 1 && pa_kind_is_gen(pa_kind_of(codes->objects, object))) {
         learn_shape(codes, object, chain->links.items[links].frame, shape);
         chain->learned++;
     }
     return goes_on;
 }
 
-void pa_chain_follow(struct pa_codes *codes, uint64_t coroutine, struct pa_chain *chain)
+static void follow_all(struct pa_codes *codes, uint64_t object, struct pa_chain *chain)
 {
-    uint64_t object = coroutine, mark = 0;
-    chain->links.count = 0;
-    chain->shaped = 0;
-    chain->end_object = 0;
-    chain->why = NULL;
-    chain->end = PA_END_UNKNOWN;
+    uint64_t mark = 0;
     /* Wrappers add no link, so steps are counted, not links. A circle is found when the chain comes back to the mark, which moves
        to where the chain is at each power of two (Brent's algorithm). */
     for (uint32_t step = 0; step < 2 * PA_MAX_STACK_DEPTH; step++) {
         if (object == mark) {
-            end_unknown(chain, object, "the chain of coroutines goes round in a circle");
+            end_unknown(chain, object, in_a_circle);
             return;
         }
         if ((step & (step - 1)) == 0)
@@ -308,4 +277,46 @@ void pa_chain_follow(struct pa_codes *codes, uint64_t coroutine, struct pa_chain
             return;
     }
     end_unknown(chain, object, "the chain of coroutines is too long");
+}
+
+/* Modules/_asynciomodule.c, task_step_handle_result_impl(): what a task is suspended on is what its innermost coroutine has yielded. */
+static bool leads_to(struct pa_codes *codes, const struct pa_chain *chain, uint64_t waiter)
+{
+    uint32_t state;
+    switch (chain->end) {
+    case PA_END_FUTURE:
+        /* A task that is suspended on no future is about to run, since the one that it awaited is done. */
+        return waiter != 0 ? chain->end_object == waiter
+                           : pa_memory_u32(codes->objects->memory,
+                                           chain->end_object + PA_OFFSET(codes->objects->layout, task_state), &state) &&
+                                 state != 0;
+    case PA_END_CREATED:
+    case PA_END_EXECUTING:
+        return waiter == 0;
+    case PA_END_UNKNOWN:
+        return chain->why != in_a_circle;
+    default:
+        return true;
+    }
+}
+
+void pa_chain_cut(struct pa_chain *chain)
+{
+    chain->links.count = chain->derived;
+    chain->end = PA_END_AWAITABLE;
+    chain->end_object = chain->links.items[chain->derived - 1].object;
+    chain->why = NULL;
+}
+
+void pa_chain_follow(struct pa_codes *codes, uint64_t coroutine, uint64_t waiter, struct pa_chain *chain)
+{
+    chain->links.count = 0;
+    chain->shaped = 0;
+    chain->end_object = 0;
+    chain->why = NULL;
+    chain->end = PA_END_UNKNOWN;
+    chain->derived = UINT32_MAX;
+    follow_all(codes, coroutine, chain);
+    if (pa_chain_is_derived(chain) && !leads_to(codes, chain, waiter))
+        pa_chain_cut(chain);
 }

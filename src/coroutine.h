@@ -1,58 +1,14 @@
 /*
- * Interpreter frames, and the chain of coroutines that a task is suspended in.
+ * The chain of coroutines that a task is suspended in.
  */
 #ifndef PA_COROUTINE_H
 #define PA_COROUTINE_H
 
-#include "code.h"
-
-/** What an interpreter frame holds that we use. */
-struct pa_iframe {
-    uint64_t previous;
-    uint64_t stackpointer;
-    struct pa_position position;
-    uint8_t owner;
-};
-
-/**
- * Read the interpreter frame at @p address. @return false if it cannot be read.
- *
- * CPython: Include/internal/pycore_interpframe_structs.h, struct _PyInterpreterFrame.
- */
-bool pa_iframe_read(struct pa_codes *codes, uint64_t address, struct pa_iframe *iframe);
-
-/** Whether it is a frame of Python code that has begun: entry frames and trampolines of the interpreter are none. */
-bool pa_iframe_is_complete(struct pa_codes *codes, const struct pa_iframe *iframe);
-
-/** The state of a coroutine, generator or async generator, in words that do not differ between versions. */
-enum pa_gen_state {
-    PA_GEN_CREATED,
-    PA_GEN_SUSPENDED,  /* at a plain yield */
-    PA_GEN_YIELD_FROM, /* awaits another object */
-    PA_GEN_EXECUTING,
-    PA_GEN_CLEARED, /* has ended */
-    PA_GEN_INVALID,
-};
-
-/** A coroutine, generator or async generator as read. */
-struct pa_gen {
-    enum pa_gen_state state;
-    uint64_t iframe; /* address of its frame */
-    struct pa_iframe frame;
-};
-
-/** Read the generator-like object at @p address, whose kind has been checked. @return false if it cannot be read. */
-bool pa_gen_read(struct pa_codes *codes, uint64_t address, struct pa_gen *gen);
-
-/** Whether objects of this kind have a frame of their own (the layout of PyGenObject). */
-static inline bool pa_kind_is_gen(enum pa_kind kind)
-{
-    return kind == PA_KIND_COROUTINE || kind == PA_KIND_GENERATOR || kind == PA_KIND_ASYNC_GENERATOR;
-}
+#include "frame.h"
 
 /** One frame of a chain: the object that owns it, and the place. */
 struct pa_link {
-    uint64_t object; /* coroutine, generator or async generator; of the awaitable at the end: that object */
+    uint64_t object; /* coroutine, generator or async generator; of another awaitable: that object */
     uint32_t frame;  /* id in codes */
 };
 
@@ -90,6 +46,7 @@ struct pa_chain {
     enum pa_chain_end end;
     uint64_t end_object; /* PA_END_FUTURE: the future; PA_END_UNKNOWN: the address that was tried */
     const char *why;     /* PA_END_UNKNOWN: what was wrong */
+    uint32_t derived;    /* how many links, from the outermost on, are certain; the rest is derived from what an object holds */
     struct pa_shape shapes[PA_SHAPES];
     uint32_t shaped;  /* levels, from the first on without a gap, that looked as in the last chain */
     uint32_t learned; /* how often a shape has changed: while it does not, equally many of these levels are the same frames */
@@ -100,9 +57,20 @@ void pa_chain_free(struct pa_work *work, struct pa_chain *chain);
 /**
  * Follow a coroutine to what it is suspended on. @p chain is reused: its links are replaced.
  *
- * Goes on through async generators, anext() with a default, generator-based coroutines, coroutine wrappers and objects whose
- * __await__ returns one of these. Bounded by PA_MAX_STACK_DEPTH and by a check for circles.
+ * Goes on through async generators, anext() with a default, generator-based coroutines, coroutine wrappers, coroutines compiled by Cython
+ * and objects whose __await__ returns one of these. From an object of another kind it goes on to the only coroutine that this holds, unless
+ * that leads to something else than the future @p waiter, which the task is suspended on (0: it is suspended on none). Bounded by
+ * PA_MAX_STACK_DEPTH and by a check for circles.
  */
-void pa_chain_follow(struct pa_codes *codes, uint64_t coroutine, struct pa_chain *chain);
+void pa_chain_follow(struct pa_codes *codes, uint64_t coroutine, uint64_t waiter, struct pa_chain *chain);
+
+/** Take back what was derived from the coroutine that an object holds: the chain ends at that object. */
+void pa_chain_cut(struct pa_chain *chain);
+
+/** Whether a part of the chain is derived. */
+static inline bool pa_chain_is_derived(const struct pa_chain *chain)
+{
+    return chain->derived < chain->links.count;
+}
 
 #endif

@@ -63,27 +63,42 @@ static uint64_t task_coroutine(struct pa_graph *graph, uint32_t node)
     return is_task(graph, node) && pa_memory_u64(graph->memory, address, &coroutine) ? coroutine : 0;
 }
 
+static void push_object(struct pa_graph *graph, struct pa_links *links, uint64_t object)
+{
+    uint64_t *slot = pa_array_push(graph->work, links, PA_NONE);
+    if (slot)
+        *slot = object;
+}
+
 void pa_task_objects(struct pa_graph *graph, uint32_t node, struct pa_links *links)
 {
     const struct pa_executing *executing = pa_graph_executing(graph, node);
     links->count = 0;
-    if (executing) {
-        for (uint32_t i = executing->first; i <= executing->last; i++) {
-            uint64_t *slot = pa_array_push(graph->work, links, PA_NONE);
-            if (slot)
-                *slot = graph->thread_frames.items[i].is_gen ? graph->thread_frames.items[i].object : 0;
-        }
-        return;
-    }
+    for (uint32_t i = executing ? executing->first : 0; executing && i <= executing->last; i++)
+        push_object(graph, links, graph->thread_frames.items[i].is_gen ? graph->thread_frames.items[i].object : 0);
     uint64_t coroutine = graph->nodes.items[node].state == PA_PENDING ? task_coroutine(graph, node) : 0;
-    if (coroutine == 0)
+    if (coroutine == 0 || (executing && executing->outer == 0))
         return;
-    pa_chain_follow(graph->codes, coroutine, &graph->chain);
-    for (uint32_t i = graph->chain.links.count; i > 0; i--) {
-        uint64_t *slot = pa_array_push(graph->work, links, PA_NONE);
-        if (slot)
-            *slot = graph->chain.links.items[i - 1].object;
+    pa_chain_follow(graph->codes, coroutine, pa_task_fut_waiter(graph, node), &graph->chain);
+    if (graph->chain.end == PA_END_EXECUTING && pa_chain_is_derived(&graph->chain) && !executing)
+        pa_chain_cut(&graph->chain);
+    uint32_t count = graph->chain.links.count;
+    for (uint32_t i = executing && executing->outer < count ? executing->outer : count; i > 0; i--)
+        push_object(graph, links, graph->chain.links.items[i - 1].object);
+}
+
+uint32_t pa_stack_derived_from(const struct pa_graph *graph, uint32_t stack, uint32_t *place)
+{
+    const struct pa_stack *stacks = graph->codes->stacks.items;
+    uint32_t found = PA_NONE, innermost = stacks[stack].depth;
+    *place = 0;
+    for (; stack != 0; stack = stacks[stack].outer) {
+        if (graph->codes->frames.items[stacks[stack].frame].kind == PA_FRAME_AWAITABLE && stacks[stack].depth < innermost) {
+            found = stacks[stack].frame;
+            *place = innermost - stacks[stack].depth;
+        }
     }
+    return found;
 }
 
 void pa_task_iframes(struct pa_graph *graph, uint32_t node, struct pa_links *links)

@@ -34,6 +34,15 @@ void pa_task_objects(struct pa_graph *graph, uint32_t node, struct pa_links *lin
 /** The addresses of the interpreter frames of a node's stack likewise; 0 for what is no frame. */
 void pa_task_iframes(struct pa_graph *graph, uint32_t node, struct pa_links *links);
 
+/**
+ * The outermost object of a stack that is no coroutine and from which it goes on to the coroutine that the object holds: what stands inside
+ * of it is derived.
+ *
+ * @param[out] place Its place in the stack, counted from the innermost frame.
+ * @return its pseudo frame; PA_NONE if nothing is derived.
+ */
+uint32_t pa_stack_derived_from(const struct pa_graph *graph, uint32_t stack, uint32_t *place);
+
 /** The frames of a stack, innermost first. @p frames is replaced; owned by the caller. */
 struct pa_frame_list {
     uint32_t *items;

@@ -124,11 +124,16 @@ static inline uint64_t pa_node_page(uint64_t address)
     return address & ~(uint64_t)4095;
 }
 
-/** A task whose coroutine runs, on a thread's stack: its frames are a slice of the thread's. */
+/**
+ * A task whose coroutine runs, on a thread's stack: its frames are a slice of the thread's. What of its chain has no frame there, since
+ * it is compiled or is no coroutine, stands outside of them.
+ */
 struct pa_executing {
     uint32_t node;
     uint32_t thread;
-    uint32_t first, last; /* in thread_frames, innermost first; last is the task's own coroutine */
+    uint32_t first, last; /* in thread_frames, innermost first; last is the outermost coroutine of the task that has a frame */
+    uint32_t outer;       /* how many links of the chain are outside of it */
+    uint32_t outer_stack; /* the stack of these */
 };
 
 /** Something that could not be read. */

@@ -394,6 +394,9 @@ static void write_task(struct writer *writer, uint32_t id)
            (long long)(graph->interpreters.count ? graph->interpreters.items[node.interpreter].id : 0));
     address(writer, node.loop == PA_NO_LOOP ? 0 : graph->loops.items[node.loop].address);
     number(writer, ", \"stack\": %u", stack_number(writer, node.stack));
+    uint32_t place;
+    if (pa_stack_derived_from(graph, node.stack, &place) != PA_NONE)
+        raw(writer, ", \"derived_stack\": true");
     write_objects(writer, id);
     if (writer->values && writer->view->request->flags & PA_REQUEST_LOCALS)
         pa_json_locals(writer->out, graph, writer->values, id);

@@ -58,6 +58,9 @@
 /* Steps along tp_base; the longest chain of bases in the standard library has 7. */
 #define PA_MAX_BASES 64u
 
+/* Attributes of one object that are looked at for the coroutine that it holds: request and connection objects have some 30. */
+#define PA_MAX_HELD_ATTRIBUTES 1024u
+
 /* Distinct types, code objects and files that are remembered: a big service has some 100,000. */
 #define PA_MAX_TYPES (1u << 20)
 #define PA_MAX_CODES (1u << 22)

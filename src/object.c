@@ -1,6 +1,8 @@
 /* Types and plain values of the target. See object.h. */
 #include "object.h"
 
+#include "cython.h"
+
 #include <stdio.h>
 
 /* Include/object.h, Py_TPFLAGS_* */
@@ -245,6 +247,8 @@ static void classify(struct pa_objects *objects, uint64_t address, const struct 
             evidence = PA_BY_BASE;
         }
     }
+    if (kind == PA_KIND_OTHER && (kind = pa_cython_kind(raw->name, raw->name_length)) != PA_KIND_OTHER)
+        evidence = PA_BY_NAME;
     if (kind == PA_KIND_OTHER) {
         for (size_t i = 0; i < sizeof(flagged_types) / sizeof(*flagged_types) && kind == PA_KIND_OTHER; i++)
             kind = raw->flags & flagged_types[i].flag ? flagged_types[i].kind : PA_KIND_OTHER;

@@ -20,6 +20,7 @@ enum pa_kind {
     PA_KIND_ASYNC_GEN_ASEND,   /* async_generator.__anext__() and .asend() */
     PA_KIND_ASYNC_GEN_ATHROW,  /* .athrow() and .aclose() */
     PA_KIND_ANEXT_AWAITABLE,   /* anext(iterator, default) */
+    PA_KIND_CYTHON_GEN,        /* coroutine, generator or async generator that Cython compiled (cython.h) */
     PA_KIND_FUTURE_ITER,       /* future.__await__() */
     PA_KIND_TASK,              /* _asyncio.Task and its subclasses */
     PA_KIND_FUTURE,            /* _asyncio.Future and its subclasses that are no tasks */

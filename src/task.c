@@ -133,15 +133,25 @@ static enum pa_wait wait_of(struct pa_graph *graph, uint64_t future)
     return kind == PA_KIND_TASK ? PA_WAIT_TASK : PA_WAIT_FUTURE;
 }
 
-/* Note it if the task's coroutine stands on a thread's stack; the task's own is cut from there when all tasks are known. */
-static void find_executing(struct pa_graph *graph, uint32_t id, uint64_t coroutine)
+/*
+ * Note it if the task's coroutine, or else the first one of its chain that has a frame, stands on a thread's stack; the task's own is cut
+ * from there when all tasks are known.
+ */
+static void find_executing(struct pa_graph *graph, uint32_t id)
 {
-    uint32_t frame =
-        pa_index_find(&graph->thread_frame_index, graph->thread_frames.items, sizeof(struct pa_thread_frame), coroutine);
+    const struct pa_chain *chain = &graph->chain;
+    uint32_t frame = PA_NONE, outer = 0, outer_stack = 0;
+    for (; outer < chain->links.count; outer++) {
+        const struct pa_link *link = &chain->links.items[outer];
+        frame = pa_index_find(&graph->thread_frame_index, graph->thread_frames.items, sizeof(struct pa_thread_frame), link->object);
+        if (frame != PA_NONE)
+            break;
+        outer_stack = pa_stack_push(graph->codes, outer_stack, link->frame);
+    }
     if (frame == PA_NONE)
         return;
     if (graph->thread_frames.items[frame].claimed) {
-        pa_graph_problem(graph, "coroutine", coroutine, "belongs to another task too", id);
+        pa_graph_problem(graph, "coroutine", chain->links.items[outer].object, "belongs to another task too", id);
         return;
     }
     for (uint32_t i = 0; i < graph->threads.count; i++) {
@@ -150,7 +160,7 @@ static void find_executing(struct pa_graph *graph, uint32_t id, uint64_t corouti
             continue;
         struct pa_executing *executing = pa_array_push(graph->work, &graph->executing, PA_NONE);
         if (executing)
-            *executing = (struct pa_executing){.node = id, .thread = i, .last = frame};
+            *executing = (struct pa_executing){.node = id, .thread = i, .last = frame, .outer = outer, .outer_stack = outer_stack};
         graph->thread_frames.items[frame].claimed = true;
         return;
     }
@@ -174,16 +184,28 @@ static uint32_t stack_of_chain(struct pa_graph *graph, const struct pa_chain *ch
     return stack;
 }
 
+/* Whether it is the task that runs in some thread. */
+static bool runs(const struct pa_graph *graph, uint32_t id)
+{
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        if (graph->threads.items[i].task == graph->nodes.items[id].address)
+            return true;
+    }
+    return false;
+}
+
 static void read_stack(struct pa_graph *graph, uint32_t id, uint64_t coroutine, uint64_t future)
 {
     struct pa_chain *chain = &graph->chain;
-    pa_chain_follow(graph->codes, coroutine, chain);
+    pa_chain_follow(graph->codes, coroutine, future, chain);
+    if (chain->end == PA_END_EXECUTING && pa_chain_is_derived(chain) && !runs(graph, id))
+        pa_chain_cut(chain);
     uint32_t stack = stack_of_chain(graph, chain);
     if (chain->end == PA_END_UNKNOWN)
         pa_graph_problem(graph, "coroutine", chain->end_object, chain->why, id);
 
     if (chain->end == PA_END_EXECUTING)
-        find_executing(graph, id, coroutine);
+        find_executing(graph, id);
     enum pa_wait wait = chain->end == PA_END_EXECUTING || chain->end == PA_END_CREATED ? PA_WAIT_NONE : wait_of(graph, future);
     struct pa_node *node = &graph->nodes.items[id];
     node->stack = stack;
@@ -365,7 +387,7 @@ static void cut_executing_stacks(struct pa_graph *graph)
         executing->first = graph->threads.items[executing->thread].first_frame;
         if (i > 0 && executing[-1].thread == executing->thread)
             executing->first = executing[-1].last + 1;
-        uint32_t stack = 0;
+        uint32_t stack = executing->outer_stack;
         for (uint32_t frame = executing->last + 1; frame > executing->first; frame--)
             stack = pa_stack_push(graph->codes, stack, graph->thread_frames.items[frame - 1].frame);
         graph->nodes.items[executing->node].stack = stack;

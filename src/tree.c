@@ -60,18 +60,23 @@ static void print_stack(struct tree *tree, uint32_t level, const struct pa_group
     printer->iframes.count = 0;
     if (printer->request->flags & PA_REQUEST_LOCALS && !tree->compat && group->count == 1)
         pa_task_iframes(graph, id, &printer->iframes);
-    const uint32_t *frames = printer->frames.items;
-    uint32_t count = printer->frames.count, first = 0;
-    /* What ends the chain is no frame: it has a line of its own. */
-    while (first < count && graph->codes->frames.items[frames[first]].kind == PA_FRAME_AWAITABLE)
-        first++;
-    if (first == count)
+    uint32_t *frames = printer->frames.items;
+    uint32_t count = 0;
+    /* An object that is no coroutine has no frame: it has a note of its own. */
+    for (uint32_t i = 0; i < printer->frames.count; i++) {
+        if (graph->codes->frames.items[frames[i]].kind == PA_FRAME_AWAITABLE)
+            continue;
+        if (i < printer->iframes.count)
+            printer->iframes.items[count] = printer->iframes.items[i];
+        frames[count++] = frames[i];
+    }
+    if (count == 0)
         return;
     indent(tree, level);
     pa_out(printer->out, PA_STYLE_PLAIN, "  + Call stack:\n");
-    uint32_t end = count - first > tree->max_frames ? first + tree->max_frames : count, own = end;
+    uint32_t end = count > tree->max_frames ? tree->max_frames : count, own = end;
     bool have_own = false;
-    for (uint32_t i = first; i < end; i++) {
+    for (uint32_t i = 0; i < end; i++) {
         have_own = have_own || pa_frame_is_own(graph, frames[i]);
         pa_print_frame(tree->printer, 4 * level, frames[i], iframe_of(printer, i));
     }
@@ -91,17 +96,13 @@ static void begin_note(struct tree *tree, uint32_t level)
     pa_out(tree->printer->out, PA_STYLE_PLAIN, "  : ");
 }
 
-/* The object at the end of a chain that we cannot follow. Its address is known of a single task only. */
-static void print_chain_end(struct tree *tree, uint32_t level, uint32_t id, bool single)
+/* "<Type at 0x…>", of the object in the stack of a task that is no coroutine. Its address is known of a single task only. */
+static void print_awaitable(struct tree *tree, uint32_t id, uint32_t frame, uint32_t place, bool single)
 {
     struct pa_printer *printer = tree->printer;
     struct pa_graph *graph = printer->graph;
-    uint32_t frame = graph->codes->stacks.items[graph->nodes.items[id].stack].frame;
-    if (frame == PA_NONE || graph->codes->frames.items[frame].kind != PA_FRAME_AWAITABLE)
-        return;
     struct pa_text name = graph->codes->frames.items[frame].function;
-    begin_note(tree, level);
-    pa_out(printer->out, PA_STYLE_PLAIN, "awaits <");
+    pa_out(printer->out, PA_STYLE_PLAIN, "<");
     if (name.length)
         pa_out_target(printer->out, PA_STYLE_FUNCTION, pa_arena_text(&graph->objects->text, name), name.length);
     else
@@ -109,9 +110,30 @@ static void print_chain_end(struct tree *tree, uint32_t level, uint32_t id, bool
     if (single) {
         pa_task_objects(graph, id, &printer->links);
         pa_out(printer->out, PA_STYLE_PLAIN, " at ");
-        pa_out_address(printer->out, printer->links.count ? printer->links.items[0] : 0);
+        pa_out_address(printer->out, place < printer->links.count ? printer->links.items[place] : 0);
     }
-    pa_out(printer->out, PA_STYLE_PLAIN, ">, which is followed no further\n");
+    pa_out(printer->out, PA_STYLE_PLAIN, ">");
+}
+
+/* Objects in a stack that are no coroutines: where it is derived from, and where it ends if we cannot follow it. */
+static void print_awaitables(struct tree *tree, uint32_t level, uint32_t id, bool single)
+{
+    struct pa_output *out = tree->printer->out;
+    struct pa_graph *graph = tree->printer->graph;
+    uint32_t stack = graph->nodes.items[id].stack, place, frame = pa_stack_derived_from(graph, stack, &place);
+    if (frame != PA_NONE) {
+        begin_note(tree, level);
+        pa_out(out, PA_STYLE_PLAIN, "derived: frames of the only coroutine that ");
+        print_awaitable(tree, id, frame, place, single);
+        pa_out(out, PA_STYLE_PLAIN, " holds\n");
+    }
+    frame = graph->codes->stacks.items[stack].frame;
+    if (frame != PA_NONE && graph->codes->frames.items[frame].kind == PA_FRAME_AWAITABLE) {
+        begin_note(tree, level);
+        pa_out(out, PA_STYLE_PLAIN, "awaits ");
+        print_awaitable(tree, id, frame, 0, single);
+        pa_out(out, PA_STYLE_PLAIN, ", which is followed no further\n");
+    }
 }
 
 /* What we know beyond asyncio's form, a line each. */
@@ -123,7 +145,7 @@ static void print_notes(struct tree *tree, uint32_t level, const struct pa_group
     uint32_t id = printer->view->members[group->first];
     const struct pa_node *node = &graph->nodes.items[id];
     bool single = group->count == 1;
-    print_chain_end(tree, level, id, single);
+    print_awaitables(tree, level, id, single);
     if (node->flags & PA_NODE_TASK && (node->activity == PA_RUNNING || node->activity == PA_EXECUTING) && single) {
         begin_note(tree, level);
         pa_out(out, PA_STYLE_PLAIN, node->activity == PA_RUNNING ? "running" : "executing, below another task");

@@ -83,6 +83,7 @@ def task_differences(oracle: dict, document: dict) -> Iterator[str]:
             yield from unequal(f"{label}: {field}", mine.get(field), expected_name(task) if field == "name" else task[field])
         yield from unequal(f"{label}: thread", native_ids.get(mine["thread"]), task["thread"])
         yield from unequal(f"{label}: awaited_by", sorted(edge["id"] for edge in mine["awaited_by"]), task["awaited_by"])
+        yield from unequal(f"{label}: derived_stack", mine.get("derived_stack", False), task["derived_stack"])
         yield from unequal(f"{label}: objects", mine["objects"], task["objects"])
         if (found := frames(document, mine["stack"])) != (right := oracle_frames(task["stack"])):
             yield f"{label}: stack{frame_lines(found)}\n    but the oracle says{frame_lines(right)}"

@@ -36,6 +36,7 @@ def normalised(text):
     numbers = {}
     text = re.sub(r"\b0x[0-9a-f]{5,}", lambda match: f"0x{numbers.setdefault(match[0], len(numbers) + 1):03}", text)
     text = text.replace(harness.inside(harness.PLACE) + "/", "/pyasync/")
+    text = re.sub(r"(oracle\.py(?:', line |:))\d+", r"\1N", text)
     text = re.sub(r"'/usr/lib/python3\.\d+/(.*?)', line \d+", r"'/usr/lib/python3.N/\1', line N", text)
     return re.sub(r" {2,}(?=thread|'|in |awaited by)", "  ", text)
 

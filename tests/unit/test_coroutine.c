@@ -266,7 +266,7 @@ START_TEST(test_chain_in_a_circle_ends)
         links[i] = gen(PA_KIND_COROUTINE, "link", YIELD_FROM, i > 0 ? links[i - 1] : 0);
     image_put_u64(python->image, python_awaited_slot(python, links[0]), links[_i / 2]);
     walk_open(&walk, python);
-    pa_chain_follow(&walk.codes, links[_i], &walk.graph.chain);
+    pa_chain_follow(&walk.codes, links[_i], 0, &walk.graph.chain);
     ck_assert_int_eq(walk.graph.chain.end, PA_END_UNKNOWN);
     ck_assert_ptr_nonnull(strstr(walk.graph.chain.why, "circle"));
     ck_assert_uint_le(walk.graph.chain.links.count, 64);
@@ -299,7 +299,7 @@ START_TEST(test_very_deep_chain_is_followed_to_its_end)
     python = python_new_sized(PYTHON_3_15, 64 << 20);
     uint64_t outer = deep_chain(60000);
     walk_open(&walk, python);
-    pa_chain_follow(&walk.codes, outer, &walk.graph.chain);
+    pa_chain_follow(&walk.codes, outer, 0, &walk.graph.chain);
     ck_assert_int_eq(walk.graph.chain.end, PA_END_FUTURE);
     ck_assert_uint_eq(walk.graph.chain.links.count, 60000);
     walk_close(&walk);
@@ -311,7 +311,7 @@ START_TEST(test_chain_beyond_the_limit_is_cut_and_says_so)
     python = python_new_sized(PYTHON_3_14, 64 << 20);
     uint64_t outer = deep_chain(PA_MAX_STACK_DEPTH + 10);
     walk_open(&walk, python);
-    pa_chain_follow(&walk.codes, outer, &walk.graph.chain);
+    pa_chain_follow(&walk.codes, outer, 0, &walk.graph.chain);
     ck_assert_int_eq(walk.graph.chain.end, PA_END_UNKNOWN);
     ck_assert_ptr_nonnull(strstr(walk.graph.chain.why, "too long"));
     ck_assert_uint_eq(walk.graph.chain.links.count, PA_MAX_STACK_DEPTH);

@@ -99,7 +99,7 @@ const char *walk_thread_stack(const struct walk *walk, uint32_t thread)
 const char *walk_chain(struct walk *walk, uint64_t coroutine)
 {
     char *buffer = next_buffer();
-    pa_chain_follow(&walk->codes, coroutine, &walk->graph.chain);
+    pa_chain_follow(&walk->codes, coroutine, 0, &walk->graph.chain);
     for (uint32_t i = 0; i < walk->graph.chain.links.count && i < 256; i++)
         append_frame(walk, buffer, walk->graph.chain.links.items[i].frame);
     return buffer;

@@ -12,7 +12,8 @@ innermost frame of the thread that calls it.
 
 Nothing here is computed from what pyasync prints. Stacks of suspended tasks follow cr_await, gi_yieldfrom and ag_await,
 and, through wrappers that have no such attribute, what the garbage collector says they refer to; where asyncio's own
-answer goes that far, the two are compared in the child.
+answer goes that far, the two are compared in the child. An object that is no coroutine is followed to the only coroutine
+among its attributes, if there is one.
 """
 
 import asyncio
@@ -33,6 +34,7 @@ texts = True  # ask asyncio for its own text; a process with sub-interpreters ca
 loops = {}  # loop: native id of the thread that runs it; None: that thread has ended
 values = None  # a function that tells how a value is shown: then the variables of the scenario's frames are written down
 keep = []  # what must stay alive until the end
+compiled_files = {}  # qualified name of an async generator compiled by Cython: its file
 expected = {}  # task: fields that the scenario states itself, because asking asyncio would not tell the truth
 
 KINDS = {
@@ -41,8 +43,19 @@ KINDS = {
     types.AsyncGeneratorType: "async generator",
 }
 
+# The types of Cython in the same words.
+KINDS_OF_CYTHON = {
+    "coroutine": "coroutine",
+    "iterable_coroutine": "coroutine",
+    "generator": "generator",
+    "async_generator": "async generator",
+}
+
 # Awaitables without a frame or an attribute for what they await: the first object that they refer to.
 WRAPPERS = {"async_generator_asend", "async_generator_athrow", "anext_awaitable", "coroutine_wrapper"}
+
+# What is awaited, by coroutines and generators of Python and of Cython.
+AWAITED = ("cr_await", "gi_yieldfrom", "ag_await")
 
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
@@ -141,7 +154,7 @@ def task_entry(task, loop, on_stack):
     waits_on = task._fut_waiter
     if task in on_stack:
         activity = "running" if asyncio.current_task(loop) is task else "executing"
-    elif inspect.getcoroutinestate(coroutine) == "CORO_CREATED":
+    elif is_created(coroutine):
         activity = "created"
     else:
         activity = "ready" if waits_on is None or waits_on.done() else "waiting"
@@ -158,6 +171,7 @@ def task_entry(task, loop, on_stack):
         "loop": address(loop),
         "stack": stack,
         "objects": objects,
+        "derived_stack": "awaitable" in [frame["kind"] for frame in stack[1:]],
         "future": None if waits_on is None else address(waits_on),
         **awaiters(task),
     }
@@ -186,8 +200,8 @@ def loop_entry(loop):
         "type": type_name(loop),
         "state": state,
         "thread": loops[loop],
-        "ready": len(loop._ready),
-        "scheduled": len(loop._scheduled),
+        "ready": len(loop._ready) if hasattr(loop, "_ready") else None,
+        "scheduled": len(loop._scheduled) if hasattr(loop, "_scheduled") else None,
     }
 
 
@@ -257,20 +271,33 @@ def running_stacks(threads):
     """
     {task: (frames, their objects)} for every task whose coroutine is on a thread's stack.
 
-    A task's frames end at its coroutine's own. A task that started another eagerly is below it on the same thread.
+    A task's frames end at its coroutine's own; what has no frame there (compiled, or no coroutine) stands outside of them. A task
+    that started another eagerly is below it on the same thread.
     """
-    tasks = {task.get_coro(): task for loop in loops for task in asyncio.all_tasks(loop)}
+    tasks = {}
+    for task in (task for loop in loops for task in asyncio.all_tasks(loop)):
+        *outside, last = frameless(task.get_coro())
+        if type(last) in KINDS:
+            tasks[last] = task, [thing for thing in outside[::-1] if entry_of(thing)]
     stacks = {}
     for frames in threads.values():
         segment = []
         for frame in frames:
             segment.append(frame)
             if frame.f_generator in tasks:
+                task, outside = tasks[frame.f_generator]
                 entries = [frame_entry(frame, frame.f_generator) for frame in segment]
                 objects = [frame.f_generator and address(frame.f_generator) for frame in segment]
-                stacks[tasks[frame.f_generator]] = entries, objects
+                stacks[task] = entries + [entry_of(thing) for thing in outside], objects + [address(thing) for thing in outside]
                 segment = []
     return stacks
+
+
+def frameless(awaitable):
+    """This awaitable and what it awaits, up to the first that has a frame."""
+    while awaitable is not None:
+        yield awaitable
+        awaitable = None if type(awaitable) in KINDS else awaited_by(awaitable)
 
 
 def suspended_stack(awaitable):
@@ -279,27 +306,79 @@ def suspended_stack(awaitable):
     and address.
     """
     entries, objects = [], []
-    while type(awaitable) in KINDS or type(awaitable).__name__ in WRAPPERS:
-        frame, awaited = frame_and_awaited(awaitable)
-        if frame is not None:
-            entries.append(frame_entry(frame, awaitable))
+    while awaitable is not None and type(awaitable).__name__ != "FutureIter":
+        entry = entry_of(awaitable)
+        if entry is not None:
+            entries.append(entry)
             objects.append(address(awaitable))
-        awaitable = awaited
-    if awaitable is not None and type(awaitable).__name__ != "FutureIter":
-        entries.append({"function": type_name(awaitable), "file": None, "line": None, "kind": "awaitable"})
-        objects.append(address(awaitable))
+        awaitable = awaited_by(awaitable)
     return entries[::-1], objects[::-1]
 
 
-def frame_and_awaited(awaitable):
-    match type(awaitable):
+def is_compiled(thing):
+    """Whether it is a coroutine, a generator or a wrapper that Cython made."""
+    return type(thing).__module__.startswith("_cython_")
+
+
+def awaited_by(thing):
+    """What a coroutine, a generator, a wrapper or another awaitable object awaits now."""
+    for attribute in AWAITED:
+        if hasattr(thing, attribute):
+            return getattr(thing, attribute)
+    if type(thing).__name__ in WRAPPERS:
+        return next(referent for referent in gc.get_referents(thing) if not isinstance(referent, type))
+    return held_by(thing)
+
+
+def held_by(thing):
+    """The only coroutine or generator that has not ended among the attributes of an object."""
+    names = {name for cls in type(thing).__mro__ for name in vars(cls) if isinstance(vars(cls)[name], types.MemberDescriptorType)}
+    attributes = [getattr(thing, name) for name in names if hasattr(thing, name)] + [*getattr(thing, "__dict__", {}).values()]
+    held = {id(value): value for value in attributes if is_alive(value)}
+    return next(iter(held.values())) if len(held) == 1 else None
+
+
+def is_alive(thing):
+    match type(thing):
         case types.CoroutineType:
-            return awaitable.cr_frame, awaitable.cr_await
+            return thing.cr_frame is not None
         case types.GeneratorType:
-            return awaitable.gi_frame, awaitable.gi_yieldfrom
+            return thing.gi_frame is not None
         case types.AsyncGeneratorType:
-            return awaitable.ag_frame, awaitable.ag_await
-    return None, gc.get_referents(awaitable)[0]
+            return thing.ag_frame is not None
+    return is_compiled(thing) or type(thing).__name__ in WRAPPERS
+
+
+def is_created(thing):
+    """Whether it has not started."""
+    if type(thing) is types.CoroutineType:
+        return inspect.getcoroutinestate(thing) == "CORO_CREATED"
+    if is_compiled(thing):
+        return thing.cr_await is None
+    held = awaited_by(thing)
+    return held is not None and is_created(held)
+
+
+def entry_of(thing):
+    """The entry in a stack of what is suspended: its frame; of an object without one its type; of a wrapper none."""
+    match type(thing):
+        case types.CoroutineType:
+            return frame_entry(thing.cr_frame, thing)
+        case types.GeneratorType:
+            return frame_entry(thing.gi_frame, thing)
+        case types.AsyncGeneratorType:
+            return frame_entry(thing.ag_frame, thing)
+    if type(thing).__name__ in WRAPPERS:
+        return None
+    if is_compiled(thing):
+        return {"function": thing.__qualname__, "file": file_of(thing), "line": None, "kind": KINDS_OF_CYTHON[type(thing).__name__]}
+    return {"function": type_name(thing), "file": None, "line": None, "kind": "awaitable"}
+
+
+def file_of(thing):
+    """The source file of what Cython compiled. Its async generators do not tell."""
+    code = getattr(thing, "cr_code", None) or getattr(thing, "gi_code", None)
+    return code.co_filename if code else compiled_files[thing.__qualname__]
 
 
 def frame_entry(frame, owner):
