@@ -49,10 +49,17 @@ static void string(struct writer *writer, const char *text)
         raw(writer, "null");
 }
 
+static void quoted_hex(struct writer *writer, uint64_t value)
+{
+    raw(writer, "\"");
+    pa_out_hex(writer->out, PA_STYLE_PLAIN, value);
+    raw(writer, "\"");
+}
+
 static void address(struct writer *writer, uint64_t value)
 {
     if (value)
-        number(writer, "\"0x%llx\"", (unsigned long long)value);
+        quoted_hex(writer, value);
     else
         raw(writer, "null");
 }
@@ -311,8 +318,9 @@ static void write_awaited_by(struct writer *writer, const struct pa_node *node)
     raw(writer, ", \"awaited_by\": [");
     for (uint32_t i = 0; i < node->edge_count; i++) {
         uint32_t awaiter = writer->graph->edges.items[node->first_edge + i];
-        number(writer, "%s{\"id\": \"0x%llx\", \"source\": \"published\"}", i > 0 ? ", " : "",
-               (unsigned long long)writer->graph->nodes.items[awaiter].address);
+        raw(writer, i > 0 ? ", {\"id\": " : "{\"id\": ");
+        quoted_hex(writer, writer->graph->nodes.items[awaiter].address);
+        raw(writer, ", \"source\": \"published\"}");
         refer(writer, awaiter);
     }
     number(writer, "], \"stale_awaiters\": %u", node->stale);
@@ -383,7 +391,9 @@ static void write_task(struct writer *writer, uint32_t id)
         name = writer->safe;
     }
     pa_task_cancelling(graph, id, &requests, &must_cancel);
-    number(writer, " {\"id\": \"0x%llx\", \"name\": ", (unsigned long long)node.address);
+    raw(writer, " {\"id\": ");
+    quoted_hex(writer, node.address);
+    raw(writer, ", \"name\": ");
     pa_out_json(writer->out, name, length);
     raw(writer, ", \"type\": ");
     target_text(writer, pa_node_type(graph, id));

@@ -100,9 +100,23 @@ void pa_out_counted(struct pa_output *out, uint64_t count, const char *one, cons
     pa_out(out, PA_STYLE_PLAIN, count == 1 ? one : many);
 }
 
+/* By hand: in the document of a million tasks printf() took a third of the time, most of it for these. */
+void pa_out_hex(struct pa_output *out, enum pa_style style, uint64_t value)
+{
+    char text[18];
+    uint32_t at = sizeof(text);
+    do {
+        text[--at] = "0123456789abcdef"[value & 0xf];
+        value >>= 4;
+    } while (value != 0);
+    text[--at] = 'x';
+    text[--at] = '0';
+    put(out, style, text + at, sizeof(text) - at);
+}
+
 void pa_out_address(struct pa_output *out, uint64_t address)
 {
-    pa_out_format(out, PA_STYLE_ADDRESS, "0x%llx", (unsigned long long)address);
+    pa_out_hex(out, PA_STYLE_ADDRESS, address);
 }
 
 uint32_t pa_utf8_decode(const char *text, size_t length, uint32_t *c)

@@ -34,6 +34,8 @@ void pa_out_count(struct pa_output *out, uint64_t count);
 void pa_out_count_in(struct pa_output *out, uint32_t width, uint64_t count);
 /** "1 task", "4,096 tasks" */
 void pa_out_counted(struct pa_output *out, uint64_t count, const char *one, const char *many);
+/** "0x7f3001360d70" */
+void pa_out_hex(struct pa_output *out, enum pa_style style, uint64_t value);
 /** "0x7f…" */
 void pa_out_address(struct pa_output *out, uint64_t address);
 

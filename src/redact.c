@@ -444,10 +444,23 @@ static uint32_t redact_run(struct redaction *r, struct span run)
     return run.to;
 }
 
+/* "Task-" and a number: the name that asyncio gives a task. There can be a million of them. */
+static bool is_default_name(const char *text, uint32_t length)
+{
+    uint32_t i = 5;
+    if (length <= i || memcmp(text, "Task-", i) != 0)
+        return false;
+    while (i < length && text[i] >= '0' && text[i] <= '9')
+        i++;
+    return i == length && length <= 5 + 10;
+}
+
 uint32_t pa_redact(const char *text, uint32_t length, char *out, uint32_t capacity)
 {
     struct redaction r = {.text = text, .length = length, .out = out, .capacity = capacity};
-    for (uint32_t i = 0; i < length;) {
+    if (is_default_name(text, length))
+        keep(&r, 0, length);
+    for (uint32_t i = r.written; i < length;) {
         struct span run = {i, i};
         while (is_run(at(&r, run.to)))
             run.to++;
