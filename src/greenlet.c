@@ -84,6 +84,9 @@ static void add_greenlet(struct pa_graph *graph, uint64_t address, uint32_t type
         graph->greenlets.count--;
 }
 
+/* How greenlets are found where nothing is wrong. */
+#define LISTS "the lists of the garbage collector"
+
 /* ---- a search of memory, where the garbage collector's lists cannot be walked */
 
 /* An object of the type: a greenlet, if it is linked into a list of the garbage collector. Include/internal/pycore_gc.h, PyGC_Head. */
@@ -149,7 +152,7 @@ static void find_all(struct reader *reader)
         if (graph->interpreters.items[i].id == 0)
             pa_gc_walk(graph->objects, graph->interpreters.items[i].address, PA_GC_KIND(PA_KIND_GREENLET), listed, graph, &walk);
     }
-    graph->greenlets_how = "the lists of the garbage collector";
+    graph->greenlets_how = LISTS;
     if (available && walk.collecting == 0 && walk.damaged == 0 && walk.objects > 0)
         return;
     graph->greenlets_how = !available             ? "a search of memory: this build has no lists of objects"
@@ -433,4 +436,9 @@ void pa_greenlet_run(struct pa_graph *graph, const struct pa_greenlet *greenlet,
     uint32_t type = pa_type_of(graph->objects, greenlet->run);
     if (type != PA_NONE)
         callable->name = graph->objects->types.items[type].name;
+}
+
+const char *pa_greenlets_searched(const struct pa_graph *graph)
+{
+    return graph->greenlets_how && strcmp(graph->greenlets_how, LISTS) != 0 ? graph->greenlets_how : NULL;
 }

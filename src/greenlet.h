@@ -6,6 +6,9 @@
 
 #include "graph.h"
 
+/** Whether they were searched for in memory, and why; NULL: the garbage collector's lists have them. */
+const char *pa_greenlets_searched(const struct pa_graph *graph);
+
 /** "pending", "running", …: as in the JSON. */
 const char *pa_greenlet_state_name(enum pa_greenlet_state state);
 

@@ -246,6 +246,11 @@ enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_o
     if (!(view->request->flags & PA_REQUEST_NO_HEAD) && view->request->operand_count == 0)
         print_head(&listing);
     print_groups(&listing);
+    if (pa_greenlets_searched(view->graph)) {
+        pa_out(out, PA_STYLE_METADATA, "Found by ");
+        pa_out(out, PA_STYLE_METADATA, pa_greenlets_searched(view->graph));
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+    }
     pa_print_end(printer);
     pa_printer_free(printer);
     return work->fatal;

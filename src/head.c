@@ -205,7 +205,10 @@ void pa_print_end(struct pa_printer *printer)
         if (compat)
             return;
         pa_out(out, PA_STYLE_METADATA, "Complete: ");
-        pa_out_counted(out, graph->live_count, "task", "tasks");
+        if (printer->request->command == PA_COMMAND_GREENLETS)
+            pa_out_counted(out, graph->greenlets.count, "greenlet", "greenlets");
+        else
+            pa_out_counted(out, graph->live_count, "task", "tasks");
         pa_out(out, PA_STYLE_PLAIN, " in ");
         pa_out_counted(out, graph->threads.count, "thread", "threads");
         if (graph->interpreters.count > 1) {

@@ -183,5 +183,5 @@ def option_help(command: int) -> str:
     lines = []
     for option in options_of(command):
         left = f"{option.name} {option.value}".rstrip()
-        lines.append(f"  {left:<17} {option.help}")
+        lines.append(f"  {left:<18} {option.help}")
     return "\n".join(lines)

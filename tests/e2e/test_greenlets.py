@@ -4,8 +4,10 @@ import functools
 
 import compare
 import harness
+import jsonschema
 import pytest
 
+VALIDATOR = jsonschema.Draft202012Validator(harness.json.loads((harness.PROJECT / "src/pyasync-1.schema.json").read_text()))
 SCENARIOS = tuple(sorted(path.stem for path in (harness.HERE / "scenarios/greenlets").glob("*.py") if not path.stem.endswith("oracle")))
 COMMANDS = ("py-greenlets --json", "py-greenlets --all")
 
@@ -46,12 +48,43 @@ def differences(oracle, document):
     return found
 
 
+def check(made, answer):
+    document = answer.json()
+    assert document["complete"], answer
+    errors = [error.message[:300] for error in VALIDATOR.iter_errors(document)]
+    found = [*errors, *compare.dangling(document), *differences(made.oracle, document)]
+    assert not found, "\n".join([*found, answer.repeat])
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("build", harness.BUILDS)
 @pytest.mark.parametrize("gdb", harness.GDBS)
 def test_greenlets_are_what_greenlet_says(gdb, build, scenario):
-    answer = answers(gdb, build)[scenario][0]
-    document = answer.json()
-    assert document["complete"], answer
-    found = differences(harness.make_core(build, f"greenlets/{scenario}").oracle, document)
-    assert not found, "\n".join([*found, answer.repeat])
+    check(harness.make_core(build, f"greenlets/{scenario}"), answers(gdb, build)[scenario][0])
+
+
+@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
+def test_without_any_file(gdb, build):
+    """The executable, greenlet's module and their symbols are missing: the type comes from sys.modules."""
+    made = {name: harness.make_core(build, f"greenlets/{name}") for name in SCENARIOS}
+    targets = [f"core {harness.seen_by(gdb, each.core)}" for each in made.values()]
+    before = [f"set sysroot {harness.seen_by(gdb, harness.PLACE)}/empty"]
+    for each, (answer,) in zip(made.values(), harness.ask_all(gdb, None, targets, COMMANDS[:1], before=before)):
+        check(each, answer)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
+def test_live(gdb, build, scenario, scratch):
+    made = harness.Scenario(scratch, harness.scenario_command(build, f"greenlets/{scenario}", "live", scratch), "")
+    with harness.running(made.command, scratch) as process:
+        check(made, harness.ask(gdb, f"/usr/bin/{build}", f"attach {process.pid}", COMMANDS[0])[0])
+
+
+@pytest.mark.parametrize("build", harness.BUILDS)
+def test_text_says_when_memory_was_searched(build):
+    """During a collection the collector holds objects in lists of its own; after gc.freeze() they are in one of its usual ones."""
+    collecting, freed = (answers("root-gdb", build)[scenario][1] for scenario in ("collecting", "freed"))
+    assert "\nFound by a search of memory: the garbage collector was running\n" in collecting.text, collecting
+    assert "Found by" not in freed.text, freed
+    assert freed.text.endswith("Complete: 12 greenlets in 1 thread.\n"), freed

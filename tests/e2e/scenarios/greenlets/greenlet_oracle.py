@@ -22,6 +22,7 @@ import greenlet
 MODE, OUTPUT = sys.argv[1:3]
 
 keep = []  # what must stay alive until the end
+unlisted = []  # greenlets that gc.get_objects() does not tell
 expected = {}  # id of a greenlet: fields that the scenario states itself
 extra = {}  # more members of the document
 native_ids = {}  # id of a main greenlet: native id of its thread
@@ -71,7 +72,7 @@ def write(frame, result=None):
     document = {
         "pid": os.getpid(),
         "python": platform.python_version(),
-        "greenlets": [entry(thing, frames) for thing in gc.get_objects() if isinstance(thing, greenlet.greenlet)],
+        "greenlets": [entry(thing, frames) for thing in all_greenlets()],
         "threads": [thread_entry(native_id, stack) for native_id, stack in frames.items()],
         **extra,
     }
@@ -81,6 +82,16 @@ def write(frame, result=None):
     if MODE == "live":
         print("ready", flush=True)
     return result
+
+
+def all_greenlets():
+    """gc.get_objects() leaves out what gc.freeze() has put aside; what was kept is there, and its parents."""
+    found = {id(thing): thing for thing in [*gc.get_objects(), *keep, *unlisted] if isinstance(thing, greenlet.greenlet)}
+    for thing in [*found.values()]:
+        while thing is not None:
+            found[id(thing)] = thing
+            thing = thing.parent
+    return found.values()
 
 
 def address(thing):
