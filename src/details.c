@@ -1,6 +1,7 @@
 /* Details of tasks that are shown. See details.h. */
 #include "details.h"
 
+#include "future.h"
 #include "limits.h"
 
 #include <stdio.h>
@@ -8,9 +9,15 @@
 /* Modules/_asynciomodule.c, struct TaskObj: the third single bit behind task_awaited_by_is_set */
 #define TASK_BIT_MUST_CANCEL 4u
 
-static bool is_task(const struct pa_graph *graph, uint32_t node)
+/* Whether it is a task of asyncio's C code, or one with attributes. */
+static bool is_c_task(const struct pa_graph *graph, uint32_t node)
 {
-    return graph->nodes.items[node].flags & PA_NODE_TASK;
+    return (graph->nodes.items[node].flags & (PA_NODE_TASK | PA_NODE_PYTHON)) == PA_NODE_TASK;
+}
+
+static bool is_python_task(const struct pa_graph *graph, uint32_t node)
+{
+    return (graph->nodes.items[node].flags & (PA_NODE_TASK | PA_NODE_PYTHON)) == (PA_NODE_TASK | PA_NODE_PYTHON);
 }
 
 bool pa_task_name(struct pa_graph *graph, uint32_t node, char *text, uint32_t *length)
@@ -18,7 +25,9 @@ bool pa_task_name(struct pa_graph *graph, uint32_t node, char *text, uint32_t *l
     uint64_t name;
     int64_t number;
     uint64_t address = graph->nodes.items[node].address;
-    if (is_task(graph, node) && pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, task_name), &name)) {
+    if (is_python_task(graph, node) && pa_str_read(graph->objects, pa_future_attribute(graph, address, "_name"), text, length))
+        return true;
+    if (is_c_task(graph, node) && pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, task_name), &name)) {
         if (pa_int_read(graph->objects, name, &number)) {
             *length = (uint32_t)snprintf(text, PA_STRING_BYTES, "Task-%lld", (long long)number);
             return true;
@@ -37,20 +46,50 @@ struct pa_text pa_node_type(struct pa_graph *graph, uint32_t node)
     return type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name;
 }
 
+const char *pa_task_found(const struct pa_graph *graph, uint32_t node)
+{
+    unsigned flags = graph->nodes.items[node].flags;
+    return flags & PA_NODE_LISTED ? "list" : flags & PA_NODE_REGISTERED ? "set" : flags & PA_NODE_TRACKED ? "gc" : "reference";
+}
+
 uint64_t pa_task_fut_waiter(struct pa_graph *graph, uint32_t node)
 {
     uint64_t future;
-    uint64_t address = graph->nodes.items[node].address + PA_OFFSET(graph->layout, task_fut_waiter);
-    return is_task(graph, node) && pa_memory_u64(graph->memory, address, &future) ? future : 0;
+    struct pa_future fields;
+    uint64_t address = graph->nodes.items[node].address;
+    if (is_c_task(graph, node))
+        return pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, task_fut_waiter), &future) ? future : 0;
+    if (!is_python_task(graph, node) || !pa_future_read(graph, address, true, &fields))
+        return 0;
+    if (!fields.fut_waiter_known && graph->nodes.items[node].wait != PA_WAIT_NONE) {
+        pa_chain_follow(graph->codes, fields.coroutine, 0, &graph->chain);
+        return graph->chain.end == PA_END_FUTURE ? graph->chain.end_object : 0;
+    }
+    return fields.fut_waiter;
+}
+
+static void read_cancelling(struct pa_graph *graph, uint64_t address, uint32_t *requests, bool *must_cancel)
+{
+    int64_t count, flag;
+    uint64_t value = pa_future_attribute(graph, address, "_must_cancel");
+    *requests = pa_int_read(graph->objects, pa_future_attribute(graph, address, "_num_cancels_requested"), &count) && count > 0 &&
+                        count <= INT32_MAX
+                    ? (uint32_t)count
+                    : 0;
+    *must_cancel = pa_kind_of(graph->objects, value) == PA_KIND_BOOL && pa_int_read(graph->objects, value, &flag) && flag != 0;
 }
 
 void pa_task_cancelling(struct pa_graph *graph, uint32_t node, uint32_t *requests, bool *must_cancel)
 {
     uint64_t address = graph->nodes.items[node].address;
     uint8_t bits;
-    *must_cancel = is_task(graph, node) && pa_memory_u8(graph->memory, address + PA_OFFSET(graph->layout, task_bits), &bits) &&
+    if (is_python_task(graph, node)) {
+        read_cancelling(graph, address, requests, must_cancel);
+        return;
+    }
+    *must_cancel = is_c_task(graph, node) && pa_memory_u8(graph->memory, address + PA_OFFSET(graph->layout, task_bits), &bits) &&
                    bits & TASK_BIT_MUST_CANCEL;
-    if (!is_task(graph, node) ||
+    if (!is_c_task(graph, node) ||
         !pa_memory_u32(graph->memory, address + PA_OFFSET(graph->layout, task_cancel_requests), requests) || *requests > INT32_MAX)
         *requests = 0;
 }
@@ -59,8 +98,11 @@ void pa_task_cancelling(struct pa_graph *graph, uint32_t node, uint32_t *request
 static uint64_t task_coroutine(struct pa_graph *graph, uint32_t node)
 {
     uint64_t coroutine;
-    uint64_t address = graph->nodes.items[node].address + PA_OFFSET(graph->layout, task_coro);
-    return is_task(graph, node) && pa_memory_u64(graph->memory, address, &coroutine) ? coroutine : 0;
+    struct pa_future fields;
+    uint64_t address = graph->nodes.items[node].address;
+    if (is_c_task(graph, node))
+        return pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, task_coro), &coroutine) ? coroutine : 0;
+    return is_python_task(graph, node) && pa_future_read(graph, address, true, &fields) ? fields.coroutine : 0;
 }
 
 static void push_object(struct pa_graph *graph, struct pa_links *links, uint64_t object)

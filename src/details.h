@@ -18,6 +18,9 @@ bool pa_task_name(struct pa_graph *graph, uint32_t node, char *text, uint32_t *l
 /** The name of a node's type, "_asyncio.Task"; empty if unknown. In the arena of objects. */
 struct pa_text pa_node_type(struct pa_graph *graph, uint32_t node);
 
+/** How a task was found: "list", "set", "gc", "reference", as in the JSON. */
+const char *pa_task_found(const struct pa_graph *graph, uint32_t node);
+
 /** The future that a task is suspended on; 0 if none. */
 uint64_t pa_task_fut_waiter(struct pa_graph *graph, uint32_t node);
 

@@ -222,6 +222,7 @@ enum pa_status pa_find_asyncio(struct pa_found *found, struct pa_memory *memory,
     if (memory->work->fatal != PA_OK)
         return memory->work->fatal;
     pa_version_text(layout->hexversion, version);
+    found->no_asyncio = candidates.count == 0;
     if (candidates.count == 0)
         return pa_fail(
             error, capacity,

@@ -15,6 +15,7 @@ struct pa_found {
     uint32_t runtime_copies; /* places with the cookie; more than one if a second libpython is mapped */
     uint32_t asyncio_copies;
     uint64_t searched; /* bytes that were scanned */
+    bool no_asyncio;   /* there is no such table: asyncio's Python code may run without */
 };
 
 /**

@@ -24,6 +24,7 @@ void pa_graph_deinit(struct pa_graph *graph)
     pa_array_free(work, &graph->loops);
     pa_array_free(work, &graph->nodes);
     pa_array_free(work, &graph->edges);
+    pa_array_free(work, &graph->derived);
     pa_array_free(work, &graph->executing);
     pa_array_free(work, &graph->cycle_members);
     pa_array_free(work, &graph->cycle_ends);
@@ -40,11 +41,12 @@ void pa_graph_deinit(struct pa_graph *graph)
 enum pa_status pa_graph_build(struct pa_graph *graph)
 {
     pa_read_threads(graph);
+    pa_learn_classes(graph);
     if (graph->work->fatal == PA_OK)
         pa_read_greenlets(graph);
     if (graph->work->fatal == PA_OK)
         pa_read_thread_frames(graph);
-    if (graph->work->fatal == PA_OK && PA_HAS(graph->layout, task_coro))
+    if (graph->work->fatal == PA_OK)
         pa_read_tasks(graph);
     if (graph->work->fatal == PA_OK)
         pa_find_cycles(graph);

@@ -85,10 +85,13 @@ enum pa_activity { PA_RUNNING, PA_EXECUTING, PA_READY, PA_CREATED, PA_WAITING, P
 /** What a task is suspended on, as far as it is known for all tasks. */
 enum pa_wait { PA_WAIT_NONE, PA_WAIT_READY, PA_WAIT_TASK, PA_WAIT_FUTURE };
 
-#define PA_NODE_TASK     1u  /* a task; else a plain future */
-#define PA_NODE_LISTED   2u  /* found in a list of tasks */
-#define PA_NODE_IN_CYCLE 8u  /* waits, through others, for itself */
-#define PA_NODE_BAD      16u /* no task and no future, or unreadable: a problem says why */
+#define PA_NODE_TASK       1u  /* a task; else a plain future */
+#define PA_NODE_LISTED     2u  /* found in a list of asyncio's C code */
+#define PA_NODE_PYTHON     4u  /* its fields are attributes (future.h) */
+#define PA_NODE_IN_CYCLE   8u  /* waits, through others, for itself */
+#define PA_NODE_BAD        16u /* no task and no future, or unreadable: a problem says why */
+#define PA_NODE_REGISTERED 32u /* found in a set of tasks (registered.c) */
+#define PA_NODE_TRACKED    64u /* found among the objects that the garbage collector tracks (tracked.c) */
 
 #define PA_NO_THREAD 0xffffu
 #define PA_NO_LOOP   0xffffu
@@ -105,7 +108,7 @@ struct pa_node {
     unsigned state : 2;    /* enum pa_state */
     unsigned activity : 3; /* enum pa_activity */
     unsigned wait : 3;     /* enum pa_wait */
-    unsigned flags : 8;    /* PA_NODE_* */
+    unsigned flags : 12;   /* PA_NODE_* */
     unsigned interpreter : 12;
 };
 
@@ -134,6 +137,11 @@ struct pa_executing {
     uint32_t first, last; /* in thread_frames, innermost first; last is the outermost coroutine of the task that has a frame */
     uint32_t outer;       /* how many links of the chain are outside of it */
     uint32_t outer_stack; /* the stack of these */
+};
+
+/** An edge that nothing in the process records as such; it stands in edges too. */
+struct pa_derived {
+    uint32_t node, awaiter;
 };
 
 /** Something that could not be read. */
@@ -173,6 +181,10 @@ struct pa_graph {
     uint32_t task_count;                          /* nodes that are tasks */
     uint32_t ended_count;                         /* nodes that wait no more, or are bad: what they await is stale */
     PA_ARRAY(uint32_t) edges;                     /* nodes that wait */
+    PA_ARRAY(struct pa_derived) derived;          /* sorted; of a process with tasks of asyncio's C code only there are none */
+    uint32_t python_count;                        /* nodes with PA_NODE_PYTHON */
+    uint32_t registered_count;                    /* nodes with PA_NODE_REGISTERED */
+    uint32_t damaged_lists;                       /* of tasks: some may be missing */
     PA_ARRAY(struct pa_executing) executing;
     PA_ARRAY(uint32_t) cycle_members; /* of each cycle: every node waits for the next, the last for the first */
     PA_ARRAY(uint32_t) cycle_ends;    /* where each cycle ends in cycle_members */
@@ -215,6 +227,9 @@ enum pa_state pa_future_state(struct pa_graph *graph, uint64_t address);
  */
 uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address);
 
+/** Whether an edge is a derived one. */
+bool pa_edge_is_derived(const struct pa_graph *graph, uint32_t node, uint32_t awaiter);
+
 /** Ask the debugger anew which thread is selected: the user may have changed it since the walk. */
 void pa_read_selection(struct pa_graph *graph);
 
@@ -237,6 +252,16 @@ void pa_read_thread_frames(struct pa_graph *graph);
 void pa_read_greenlets(struct pa_graph *graph);
 /** task.c: every task of every list, and what is reached from them. */
 void pa_read_tasks(struct pa_graph *graph);
+/** task.c: read the nodes that were not read yet, and those that turn up meanwhile. */
+void pa_read_nodes(struct pa_graph *graph);
+/** registered.c: let the classes of asyncio's Python code be known, before any object of theirs is met. */
+void pa_learn_classes(struct pa_graph *graph);
+/** registered.c: the tasks that are in no list of asyncio's C code but in a set. Their nodes are not read yet. */
+void pa_read_registered(struct pa_graph *graph);
+/** registered.c: what runs where, for loops and tasks that asyncio's C code does not know of. */
+void pa_place_registered(struct pa_graph *graph);
+/** derive.c: edges that are not recorded, where a task or future is none of asyncio's C code. */
+void pa_derive_edges(struct pa_graph *graph);
 /** cycle.c: who waits, through others, for itself. */
 void pa_find_cycles(struct pa_graph *graph);
 

@@ -25,9 +25,13 @@ static void print_found(struct pa_session *session)
     pa_out_format(out, PA_STYLE_PLAIN, ", found by %s", found->runtime_how);
     if (found->runtime_copies > 1)
         pa_out_format(out, PA_STYLE_PLAIN, "; the one with interpreters of %u copies", found->runtime_copies);
-    pa_out(out, PA_STYLE_PLAIN, "\nasyncio debug offsets at ");
-    pa_out_address(out, found->asyncio);
-    pa_out_format(out, PA_STYLE_PLAIN, ", found by %s", found->asyncio_how);
+    if (found->asyncio) {
+        pa_out(out, PA_STYLE_PLAIN, "\nasyncio debug offsets at ");
+        pa_out_address(out, found->asyncio);
+        pa_out_format(out, PA_STYLE_PLAIN, ", found by %s", found->asyncio_how);
+    } else {
+        pa_out(out, PA_STYLE_PLAIN, "\nno asyncio debug offsets: _asyncio is not loaded, asyncio's Python code serves alone");
+    }
     if (found->asyncio_copies > 1)
         pa_out_format(out, PA_STYLE_PLAIN, "; the first of %u copies", found->asyncio_copies);
     pa_out(out, PA_STYLE_PLAIN, "\n");
@@ -189,9 +193,12 @@ void pa_info_json(struct pa_session *session, struct pa_output *out)
     const char *comma = "";
     pa_out_format(out, PA_STYLE_PLAIN, "\"info\": {\"runtime\": {\"address\": \"0x%llx\", \"found_by\": \"%s\", \"copies\": %u},\n",
                   (unsigned long long)found->runtime, found->runtime_how, found->runtime_copies);
-    pa_out_format(out, PA_STYLE_PLAIN,
-                  " \"asyncio\": {\"address\": \"0x%llx\", \"found_by\": \"%s\", \"copies\": %u}, \"fields\": {",
-                  (unsigned long long)found->asyncio, found->asyncio_how, found->asyncio_copies);
+    if (found->asyncio)
+        pa_out_format(out, PA_STYLE_PLAIN, " \"asyncio\": {\"address\": \"0x%llx\", \"found_by\": \"%s\", \"copies\": %u},",
+                      (unsigned long long)found->asyncio, found->asyncio_how, found->asyncio_copies);
+    else
+        pa_out(out, PA_STYLE_PLAIN, " \"asyncio\": null,");
+    pa_out(out, PA_STYLE_PLAIN, " \"fields\": {");
     for (enum pa_field field = 0; field < PA_F_COUNT; field++) {
         if (session->layout.source[field] == PA_SOURCE_NONE)
             continue;

@@ -313,14 +313,14 @@ static void write_threads(struct writer *writer)
     raw(writer, "],\n");
 }
 
-static void write_awaited_by(struct writer *writer, const struct pa_node *node)
+static void write_awaited_by(struct writer *writer, uint32_t id, const struct pa_node *node)
 {
     raw(writer, ", \"awaited_by\": [");
     for (uint32_t i = 0; i < node->edge_count; i++) {
         uint32_t awaiter = writer->graph->edges.items[node->first_edge + i];
         raw(writer, i > 0 ? ", {\"id\": " : "{\"id\": ");
         quoted_hex(writer, writer->graph->nodes.items[awaiter].address);
-        raw(writer, ", \"source\": \"published\"}");
+        raw(writer, pa_edge_is_derived(writer->graph, id, awaiter) ? ", \"source\": \"derived\"}" : ", \"source\": \"published\"}");
         refer(writer, awaiter);
     }
     number(writer, "], \"stale_awaiters\": %u", node->stale);
@@ -397,6 +397,7 @@ static void write_task(struct writer *writer, uint32_t id)
     pa_out_json(writer->out, name, length);
     raw(writer, ", \"type\": ");
     target_text(writer, pa_node_type(graph, id));
+    number(writer, ", \"found\": \"%s\"", pa_task_found(graph, id));
     number(writer, ", \"state\": \"%s\", \"activity\": \"%s\", \"cancel_requests\": %u, \"must_cancel\": %s, \"thread\": ",
            pa_state_name(node.state), pa_activity_name(node.activity), requests, must_cancel ? "true" : "false");
     thread_number(writer, node.thread == PA_NO_THREAD ? PA_NONE : node.thread);
@@ -410,7 +411,7 @@ static void write_task(struct writer *writer, uint32_t id)
     write_objects(writer, id);
     if (writer->values && writer->view->request->flags & PA_REQUEST_LOCALS)
         pa_json_locals(writer->out, graph, writer->values, id);
-    write_awaited_by(writer, &node);
+    write_awaited_by(writer, id, &node);
     write_waits_on(writer, id, &node);
     raw(writer, ", \"exception\": null}");
 }
@@ -465,7 +466,7 @@ static void write_futures(struct writer *writer)
             continue;
         writer->marks[id] |= DEFINED;
         write_future_head(writer, node->address, node->state);
-        write_awaited_by(writer, node);
+        write_awaited_by(writer, id, node);
         raw(writer, "}");
     }
     raw(writer, "],\n");

@@ -40,6 +40,8 @@ static const struct {
     {PA_F_heap_type_qualname, PA_F_heap_type_cached_keys, -8},
     /* Modules/_asynciomodule.c, FutureObj_HEAD and TaskObj: no padding between these */
     {PA_F_task_loop, PA_F_object_size, 0},
+    {PA_F_task_callback0, PA_F_object_size, 8},
+    {PA_F_task_callbacks, PA_F_object_size, 24},
     {PA_F_task_exception, PA_F_task_awaited_by, -48},
     {PA_F_task_state, PA_F_task_is_task, -4},
     {PA_F_task_bits, PA_F_task_is_task, 2},
@@ -56,6 +58,8 @@ static const struct {
     OBJECT(function, 136),
     FIELD(function, qualname, 24),
     FIELD(function, code, 32),
+    FIELD(function, defaults, 40),
+    FIELD(function, closure, 56),
     OBJECT(method, 32),
     FIELD(method, function, 0),
     FIELD(method, self, 8),

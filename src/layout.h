@@ -81,6 +81,12 @@ struct pa_layout {
 /** Whether a field is known. */
 #define PA_HAS(layout, field) ((layout)->source[PA_F_##field] != PA_SOURCE_NONE)
 
+/** Whether the asyncio table was read. Without it, since _asyncio is blocked, there are no tasks of its C code. */
+static inline bool pa_layout_has_asyncio(const struct pa_layout *layout)
+{
+    return PA_HAS(layout, task_size);
+}
+
 /** Static facts about a field. */
 struct pa_field_info {
     const char *name; /* "task.coro", "task.size" */

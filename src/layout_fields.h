@@ -137,6 +137,8 @@ PA_FIELD(bytearray, start, 8, OPTIONAL, "ob_start", "where its bytes begin")
 PA_STRUCT(function, OPTIONAL, "PyFunctionObject")
 PA_FIELD(function, qualname, 8, OPTIONAL, "func_qualname", "the name of a function")
 PA_FIELD(function, code, 8, OPTIONAL, "func_code", "the place of a function that will be called")
+PA_FIELD(function, defaults, 8, OPTIONAL, "func_defaults", "callbacks: who awaits")
+PA_FIELD(function, closure, 8, OPTIONAL, "func_closure", "callbacks: who awaits")
 
 PA_STRUCT(method, OPTIONAL, "PyMethodObject")
 PA_FIELD(method, function, 8, OPTIONAL, "im_func", "the function of a bound method")
@@ -197,6 +199,8 @@ PA_FIELD(gen, iframe, 8, REQUIRED, "gi_iframe", "the frame inside a coroutine or
 
 PA_STRUCT(task, REQUIRED, "TaskObj")
 PA_FIELD(task, loop, 8, REQUIRED, "task_loop", "the loop of a task")
+PA_FIELD(task, callback0, 8, REQUIRED, "task_callback0", "who is to be told: the first")
+PA_FIELD(task, callbacks, 8, REQUIRED, "task_callbacks", "who is to be told: the others")
 PA_FIELD(task, exception, 8, REQUIRED, "task_exception", "whether an ended task failed")
 PA_FIELD(task, state, 4, REQUIRED, "task_state", "pending, cancelled or finished")
 PA_FIELD(task, awaited_by, 8, REQUIRED, "task_awaited_by", "who waits for a task")
@@ -221,6 +225,9 @@ PA_FIELD(wrapper, future, 8, REQUIRED, "", "the future at the end of a coroutine
 PA_FIELD(wrapper, object, 8, REQUIRED, "",
          "the generator behind coroutine_wrapper, anext_awaitable, async_generator_asend, …_athrow")
 PA_FIELD(wrapper, module_dict, 8, REQUIRED, "", "sys.modules: types known by identity")
+
+PA_STRUCT(module, OPTIONAL, "PyModuleObject")
+PA_FIELD(module, state, 8, OPTIONAL, "md_state", "the state of _asyncio: tasks that were registered with it")
 
 /* greenlet since 3.1.1: greenlet.h, greenlet/TGreenlet.hpp. Known once a process has greenlets; the last four move with its version. */
 PA_STRUCT(greenlet, OPTIONAL, "")

@@ -121,9 +121,44 @@ void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struc
 void pa_objects_deinit(struct pa_objects *objects)
 {
     struct pa_work *work = objects->work;
+    pa_array_free(work, &objects->classes);
     pa_array_free(work, &objects->types);
     pa_index_free(work, &objects->type_index);
     pa_arena_free(work, &objects->text);
+}
+
+void pa_objects_add_class(struct pa_objects *objects, uint64_t class, enum pa_kind kind)
+{
+    struct pa_class *slot = pa_array_push(objects->work, &objects->classes, PA_MAX_TYPES);
+    if (slot)
+        *slot = (struct pa_class){class, (uint8_t)kind};
+}
+
+static enum pa_kind kind_of_class(const struct pa_objects *objects, uint64_t address)
+{
+    for (uint32_t i = 0; i < objects->classes.count; i++) {
+        if (objects->classes.items[i].address == address)
+            return objects->classes.items[i].kind;
+    }
+    return PA_KIND_OTHER;
+}
+
+/* The first of these classes in the tp_mro of a type: with several bases, tp_base need not lead to it. */
+static enum pa_kind kind_by_class(struct pa_objects *objects, uint64_t type)
+{
+    const struct pa_layout *layout = objects->layout;
+    enum pa_kind kind = PA_KIND_OTHER;
+    uint64_t mro, count, class;
+    if (objects->classes.count == 0 || !PA_HAS(layout, type_mro) || !PA_HAS(layout, tuple_item) || !PA_HAS(layout, tuple_length) ||
+        !pa_memory_u64(objects->memory, type + PA_OFFSET(layout, type_mro), &mro) ||
+        !pa_memory_u64(objects->memory, mro + PA_OFFSET(layout, tuple_length), &count))
+        return PA_KIND_OTHER;
+    for (uint64_t i = 0; i < count && i < PA_MAX_MRO && kind == PA_KIND_OTHER; i++) {
+        if (!pa_memory_u64(objects->memory, mro + PA_OFFSET(layout, tuple_item) + 8 * i, &class))
+            break;
+        kind = kind_of_class(objects, class);
+    }
+    return kind;
 }
 
 /* Ask sys.modules for the static types that no symbol told. Once: a type of unknown name is rare. */
@@ -206,7 +241,7 @@ static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type typ
 {
     for (uint32_t step = 0; step < PA_MAX_BASES; step++) {
         for (size_t i = 0; type.flags & TPFLAGS_HEAPTYPE && i < sizeof(heap_types) / sizeof(*heap_types); i++) {
-            if (name_is(&type, heap_types[i].name))
+            if (name_is(&type, heap_types[i].name) && pa_layout_has_asyncio(objects->layout))
                 return heap_types[i].kind;
         }
         enum pa_kind kind;
@@ -228,6 +263,8 @@ static void classify(struct pa_objects *objects, uint64_t address, const struct 
     enum pa_evidence evidence = PA_BY_NOTHING;
     if (raw->flags & TPFLAGS_HEAPTYPE) {
         kind = kind_by_base(objects, *raw);
+        if (kind == PA_KIND_OTHER)
+            kind = kind_by_class(objects, address);
         evidence = kind == PA_KIND_OTHER ? PA_BY_NOTHING : PA_BY_BASE;
     } else if (!is_known(objects, address, &kind, &evidence)) {
         for (size_t i = 0; i < KNOWN_TYPES && kind == PA_KIND_OTHER; i++) {

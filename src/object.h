@@ -55,7 +55,9 @@ enum pa_kind {
     PA_KIND_HAMT_BITMAP,
     PA_KIND_HAMT_ARRAY,
     PA_KIND_HAMT_COLLISION,
-    PA_KIND_GREENLET, /* greenlet.greenlet and its subclasses */
+    PA_KIND_GREENLET,      /* greenlet.greenlet and its subclasses */
+    PA_KIND_PYTHON_TASK,   /* asyncio.tasks._PyTask, a class made in Python, and its subclasses */
+    PA_KIND_PYTHON_FUTURE, /* asyncio.futures._PyFuture and its subclasses that are no tasks */
     PA_KIND_COUNT,
 };
 
@@ -78,6 +80,12 @@ struct pa_type {
     uint8_t evidence;    /* enum pa_evidence */
 };
 
+/** A class made in Python that is known by its address, in each interpreter another one. */
+struct pa_class {
+    uint64_t address;
+    uint8_t kind; /* enum pa_kind */
+};
+
 struct pa_objects {
     struct pa_work *work;
     struct pa_memory *memory;
@@ -86,6 +94,7 @@ struct pa_objects {
     uint64_t known[PA_KIND_COUNT];   /* addresses of static types, 0 if unknown */
     uint8_t known_by[PA_KIND_COUNT]; /* enum pa_evidence */
     bool searched_modules;           /* sys.modules has been asked */
+    PA_ARRAY(struct pa_class) classes;
     PA_ARRAY(struct pa_type) types;
     struct pa_index type_index;
     struct pa_recent recent_types[PA_RECENT];
@@ -103,6 +112,9 @@ void pa_objects_deinit(struct pa_objects *objects);
 
 /** The type at @p address. @return its id in @c types, or PA_NONE if there is no readable type. Types that cannot be are remembered. */
 uint32_t pa_type_at(struct pa_objects *objects, uint64_t address);
+
+/** Let a class and its subclasses be of @p kind from now on. To be called before any of them is met. */
+void pa_objects_add_class(struct pa_objects *objects, uint64_t class, enum pa_kind kind);
 
 /** The same as pa_type_at(), at once for a type that was asked for lately. */
 static inline uint32_t pa_type_id(struct pa_objects *objects, uint64_t type)

@@ -63,6 +63,23 @@ static uint64_t find_sys_modules(struct pa_session *session)
     return modules;
 }
 
+/* Where _asyncio is blocked asyncio's Python code serves alone. A sub-interpreter may have imported it and the main one not. */
+static bool has_python_asyncio(struct pa_session *session)
+{
+    const struct pa_layout *layout = &session->layout;
+    uint64_t interpreter, modules, tasks;
+    if (!pa_memory_u64(&session->memory, session->found.runtime + PA_OFFSET(layout, runtime_interpreters_head), &interpreter))
+        return false;
+    for (uint32_t i = 0; i < PA_MAX_INTERPRETERS && interpreter != 0; i++) {
+        if (pa_memory_u64(&session->memory, interpreter + PA_OFFSET(layout, interpreter_imports_modules), &modules) &&
+            pa_dict_get(&session->objects, modules, "asyncio.tasks", &tasks))
+            return true;
+        if (!pa_memory_u64(&session->memory, interpreter + PA_OFFSET(layout, interpreter_next), &interpreter))
+            return false;
+    }
+    return false;
+}
+
 static enum pa_status find(struct pa_session *session, bool exhaustive)
 {
     enum pa_status status = pa_memory_init(&session->memory, &session->work);
@@ -91,13 +108,13 @@ static enum pa_status check_imported(struct pa_session *session, const struct pa
     char version[32];
     if (request->command == PA_COMMAND_GREENLETS)
         return PA_OK;
-    if (session->asyncio_status != PA_OK)
+    if (session->asyncio_status != PA_OK && !(session->found.no_asyncio && has_python_asyncio(session)))
         return pa_fail(session->error, sizeof(session->error), "%s", session->asyncio_error);
     if (graph->nodes.count > 0 || graph->loops.count > 0 || graph->problem_count > 0 || graph->interpreters.count > 1)
         return PA_OK;
     /* A sys.modules that can be read has "sys". */
     if (!pa_dict_get(&session->objects, session->objects.sys_modules, "sys", &sys) ||
-        pa_dict_get(&session->objects, session->objects.sys_modules, "_asyncio", &asyncio))
+        pa_dict_get(&session->objects, session->objects.sys_modules, "_asyncio", &asyncio) || has_python_asyncio(session))
         return PA_OK;
     pa_version_text(session->layout.hexversion, version);
     return pa_fail(session->error, sizeof(session->error),

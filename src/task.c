@@ -4,8 +4,7 @@
  * CPython: Modules/_asynciomodule.c. Pending tasks of a thread stand in a circular list headed in the thread's state; those of threads
  * that have exited in one headed in the interpreter's. Ended tasks are in no list. A future's awaited_by is NULL, one object, or a set.
  */
-#include "graph.h"
-
+#include "future.h"
 #include "limits.h"
 
 #include <stdlib.h>
@@ -50,8 +49,7 @@ static uint32_t awaiter_at(struct pa_graph *graph, uint32_t node, uint64_t await
 {
     if (graph->recent_awaiter.key == awaiter)
         return graph->recent_awaiter.id;
-    enum pa_kind kind = pa_kind_of(graph->objects, awaiter);
-    if (kind != PA_KIND_TASK && kind != PA_KIND_FUTURE) {
+    if (!pa_is_future(graph, awaiter)) {
         pa_graph_problem(graph, "awaiter", awaiter, "is neither a task nor a future", node);
         return PA_NONE;
     }
@@ -111,6 +109,10 @@ enum pa_state pa_future_state(struct pa_graph *graph, uint64_t address)
 {
     uint32_t state;
     uint64_t exception;
+    struct pa_future future;
+    enum pa_kind kind = pa_kind_of(graph->objects, address);
+    if (kind != PA_KIND_TASK && kind != PA_KIND_FUTURE)
+        return pa_future_read(graph, address, false, &future) ? future.state : PA_PENDING;
     if (!pa_memory_u32(graph->memory, address + PA_OFFSET(graph->layout, task_state), &state) ||
         !pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, task_exception), &exception))
         return PA_PENDING;
@@ -123,14 +125,20 @@ static enum pa_wait wait_of(struct pa_graph *graph, uint64_t future)
     if (future == 0)
         return PA_WAIT_READY;
     enum pa_kind kind = pa_kind_of(graph->objects, future);
-    if (kind != PA_KIND_TASK && kind != PA_KIND_FUTURE)
+    bool is_python = kind != PA_KIND_TASK && kind != PA_KIND_FUTURE;
+    if (is_python && !pa_is_future(graph, future))
         return PA_WAIT_FUTURE;
     if (pa_future_state(graph, future) != PA_PENDING)
         return PA_WAIT_READY;
-    /* A task that is awaited and in no list would else be missed. */
-    if (kind == PA_KIND_TASK)
-        pa_graph_node(graph, future);
-    return kind == PA_KIND_TASK ? PA_WAIT_TASK : PA_WAIT_FUTURE;
+    /* A task that is awaited and in no list would else be missed; and who awaits a future of Python's is to be derived. */
+    uint32_t id = PA_NONE;
+    if (kind != PA_KIND_FUTURE)
+        id = pa_graph_node(graph, future);
+    else if (graph->registered_count > 0)
+        id = pa_graph_find(graph, future);
+    bool is_task =
+        kind == PA_KIND_TASK || kind == PA_KIND_PYTHON_TASK || (id != PA_NONE && graph->nodes.items[id].flags & PA_NODE_REGISTERED);
+    return is_task ? PA_WAIT_TASK : PA_WAIT_FUTURE;
 }
 
 /*
@@ -194,8 +202,9 @@ static bool runs(const struct pa_graph *graph, uint32_t id)
     return false;
 }
 
-static void read_stack(struct pa_graph *graph, uint32_t id, uint64_t coroutine, uint64_t future)
+static void read_stack(struct pa_graph *graph, uint32_t id, const struct pa_future *fields)
 {
+    uint64_t coroutine = fields->coroutine, future = fields->fut_waiter;
     struct pa_chain *chain = &graph->chain;
     pa_chain_follow(graph->codes, coroutine, future, chain);
     if (chain->end == PA_END_EXECUTING && pa_chain_is_derived(chain) && !runs(graph, id))
@@ -206,7 +215,15 @@ static void read_stack(struct pa_graph *graph, uint32_t id, uint64_t coroutine, 
 
     if (chain->end == PA_END_EXECUTING)
         find_executing(graph, id);
-    enum pa_wait wait = chain->end == PA_END_EXECUTING || chain->end == PA_END_CREATED ? PA_WAIT_NONE : wait_of(graph, future);
+    /* A task without such a field waits for what its coroutine does. */
+    bool known = fields->fut_waiter_known;
+    if (!known && chain->end == PA_END_FUTURE) {
+        future = chain->end_object;
+        known = true;
+    }
+    enum pa_wait wait = PA_WAIT_NONE;
+    if (known && chain->end != PA_END_EXECUTING && chain->end != PA_END_CREATED)
+        wait = wait_of(graph, future);
     struct pa_node *node = &graph->nodes.items[id];
     node->stack = stack;
     if (chain->end == PA_END_EXECUTING)
@@ -218,41 +235,69 @@ static void read_stack(struct pa_graph *graph, uint32_t id, uint64_t coroutine, 
     node->wait = wait;
 }
 
-/* Read the fields of a task or future whose type has been checked. */
-static void read_node(struct pa_graph *graph, uint32_t id, enum pa_kind kind)
+/* The fields of a task or future of asyncio's C code. A future that was registered as a task has those of a task as attributes. */
+static bool read_struct(struct pa_graph *graph, uint64_t address, bool is_task, struct pa_future *fields)
 {
     const struct pa_layout *layout = graph->layout;
     uint8_t scratch[PA_MAX_OBJECT_SIZE];
+    bool is_duck = is_task && graph->registered_count > 0 && pa_kind_of(graph->objects, address) == PA_KIND_FUTURE;
+    is_task = is_task && !is_duck;
+    /* A plain future ends before the fields of a task begin. */
+    size_t size = is_task ? PA_OFFSET(layout, task_size) : PA_OFFSET(layout, task_awaited_by_is_set) + 1u;
+    const uint8_t *bytes = pa_memory_view(graph->memory, address, size, scratch);
+    if (!bytes)
+        return false;
+    *fields = (struct pa_future){
+        .state = state_of(pa_get_u32(bytes, PA_OFFSET(layout, task_state)), pa_get_u64(bytes, PA_OFFSET(layout, task_exception))),
+        .loop = pa_get_u64(bytes, PA_OFFSET(layout, task_loop)),
+        .awaited_by = pa_get_u64(bytes, PA_OFFSET(layout, task_awaited_by)),
+        .coroutine = is_task ? pa_get_u64(bytes, PA_OFFSET(layout, task_coro)) : 0,
+        .fut_waiter = is_task ? pa_get_u64(bytes, PA_OFFSET(layout, task_fut_waiter)) : 0,
+        .awaited_by_is_set = bytes[PA_OFFSET(layout, task_awaited_by_is_set)] != 0,
+        .fut_waiter_known = true,
+    };
+    struct pa_future attributes;
+    if (is_duck && pa_future_read(graph, address, true, &attributes)) {
+        fields->coroutine = attributes.coroutine;
+        fields->fut_waiter = attributes.fut_waiter;
+        fields->fut_waiter_known = attributes.fut_waiter_known;
+    }
+    return true;
+}
+
+/* Read the fields of a task or future whose type has been checked. */
+static void read_node(struct pa_graph *graph, uint32_t id, enum pa_kind kind)
+{
+    struct pa_future fields;
     struct pa_node *node = &graph->nodes.items[id];
-    uint64_t address = node->address;
-    bool is_task = kind == PA_KIND_TASK;
+    bool in_struct = kind == PA_KIND_TASK || kind == PA_KIND_FUTURE;
+    bool is_task = kind == PA_KIND_TASK || kind == PA_KIND_PYTHON_TASK || node->flags & PA_NODE_REGISTERED;
     if (is_task) {
         node->flags |= PA_NODE_TASK;
         graph->task_count++;
     }
-    /* A plain future ends before the fields of a task begin. */
-    size_t size = is_task ? PA_OFFSET(layout, task_size) : PA_OFFSET(layout, task_awaited_by_is_set) + 1u;
-    const uint8_t *bytes = pa_memory_view(graph->memory, address, size, scratch);
-    if (!bytes) {
+    if (!in_struct || (is_task && kind == PA_KIND_FUTURE)) {
+        node->flags |= PA_NODE_PYTHON;
+        graph->python_count++;
+    }
+    if (!(in_struct ? read_struct : pa_future_read)(graph, node->address, is_task, &fields)) {
         node->flags |= PA_NODE_BAD;
         graph->ended_count++;
-        pa_graph_problem(graph, is_task ? "task" : "future", address, "cannot be read", id);
+        pa_graph_problem(graph, is_task ? "task" : "future", node->address, "cannot be read", id);
         return;
     }
-    node->state = state_of(pa_get_u32(bytes, PA_OFFSET(layout, task_state)), pa_get_u64(bytes, PA_OFFSET(layout, task_exception)));
+    node->state = fields.state;
     node->activity = node->state == PA_PENDING ? PA_WAITING : PA_ENDED;
     graph->ended_count += node->state != PA_PENDING;
-    node->loop = loop_at(graph, pa_get_u64(bytes, PA_OFFSET(layout, task_loop)));
-    read_awaited_by(graph, id, pa_get_u64(bytes, PA_OFFSET(layout, task_awaited_by)),
-                    bytes[PA_OFFSET(layout, task_awaited_by_is_set)] != 0);
-    if (is_task && graph->nodes.items[id].state == PA_PENDING) {
-        uint64_t coroutine = pa_get_u64(bytes, PA_OFFSET(layout, task_coro));
-        read_stack(graph, id, coroutine, pa_get_u64(bytes, PA_OFFSET(layout, task_fut_waiter)));
-    }
+    node->loop = loop_at(graph, fields.loop);
+    read_awaited_by(graph, id, fields.awaited_by, fields.awaited_by_is_set);
+    bool has_coroutine = fields.coroutine != 0 || !(graph->nodes.items[id].flags & PA_NODE_PYTHON);
+    if (is_task && has_coroutine && fields.state == PA_PENDING)
+        read_stack(graph, id, &fields);
 }
 
 /* Read the nodes that were not read yet. Awaiters and awaited tasks that are in no list turn up as new ones meanwhile. */
-static void read_nodes(struct pa_graph *graph)
+void pa_read_nodes(struct pa_graph *graph)
 {
     for (; graph->read_count < graph->nodes.count && pa_work_step(graph->work); graph->read_count++) {
         uint32_t id = graph->read_count;
@@ -318,7 +363,7 @@ static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint
         if (!add_listed(graph, list, list_node, report))
             return false;
         if (graph->nodes.count - graph->read_count >= PA_READ_BATCH)
-            read_nodes(graph);
+            pa_read_nodes(graph);
         list_node = next;
     }
     return true;
@@ -327,14 +372,18 @@ static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint
 static void read_list(struct pa_graph *graph, const struct task_list *list)
 {
     /* A list that is broken on the way forward is intact from its other end up to the damage. */
-    if (!walk_list(graph, list, 0, true) && graph->work->fatal == PA_OK)
-        walk_list(graph, list, 8, false);
+    if (walk_list(graph, list, 0, true) || graph->work->fatal != PA_OK)
+        return;
+    graph->damaged_lists++;
+    walk_list(graph, list, 8, false);
 }
 
 /* Every list, before any task is read: so nodes are in the order of the lists, which is that of creation. */
 static void read_lists(struct pa_graph *graph)
 {
     const struct pa_layout *layout = graph->layout;
+    if (!pa_layout_has_asyncio(layout))
+        return;
     for (uint32_t i = 0; i < graph->threads.count; i++) {
         const struct pa_thread *thread = &graph->threads.items[i];
         struct task_list list = {thread->address + PA_OFFSET(layout, thread_impl_asyncio_tasks_head), i, thread->interpreter};
@@ -345,9 +394,16 @@ static void read_lists(struct pa_graph *graph)
         struct task_list list = {head, PA_NONE, i};
         read_list(graph, &list);
     }
+}
+
+/* Tasks that run: the one that is started eagerly by another runs above it. */
+static void read_running_tasks(struct pa_graph *graph)
+{
     for (uint32_t i = 0; i < graph->threads.count; i++) {
-        if (graph->threads.items[i].task != 0 && pa_kind_of(graph->objects, graph->threads.items[i].task) == PA_KIND_TASK)
-            pa_graph_node(graph, graph->threads.items[i].task);
+        uint64_t task = graph->threads.items[i].task;
+        enum pa_kind kind = task ? pa_kind_of(graph->objects, task) : PA_KIND_OTHER;
+        if (kind == PA_KIND_TASK || kind == PA_KIND_PYTHON_TASK)
+            pa_graph_node(graph, task);
     }
 }
 
@@ -433,7 +489,7 @@ uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address)
 {
     uint32_t first = graph->nodes.count;
     uint32_t id = pa_graph_node(graph, address);
-    read_nodes(graph);
+    pa_read_nodes(graph);
     drop_stale_edges(graph, first);
     return id;
 }
@@ -441,8 +497,15 @@ uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address)
 void pa_read_tasks(struct pa_graph *graph)
 {
     read_running_loops(graph);
+    /* First, since a task of a list may await one that is a task by this only. */
+    pa_read_registered(graph);
     read_lists(graph);
-    read_nodes(graph);
+    read_running_tasks(graph);
+    pa_read_nodes(graph);
+    if (graph->python_count > 0) {
+        pa_place_registered(graph);
+        pa_derive_edges(graph);
+    }
     if (graph->work->fatal != PA_OK)
         return;
     if (graph->ended_count > 0)

@@ -152,7 +152,7 @@ static bool read_thread(struct pa_graph *graph, uint64_t address, uint32_t inter
         !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_thread_id), &thread.pthread_id) ||
         !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_native_thread_id), &thread.native_id))
         return false;
-    if (PA_HAS(layout, thread_impl_running_loop) &&
+    if (pa_layout_has_asyncio(layout) &&
         (!pa_memory_u64(memory, address + PA_OFFSET(layout, thread_impl_running_loop), &thread.loop) ||
          !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_impl_running_task), &thread.task)))
         return false;

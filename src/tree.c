@@ -136,6 +136,43 @@ static void print_awaitables(struct tree *tree, uint32_t level, uint32_t id, boo
     }
 }
 
+/* How a task was found that is in no list of asyncio's C code. */
+static void print_found(struct tree *tree, uint32_t level, const struct pa_node *node)
+{
+    if (!(node->flags & PA_NODE_TASK) || node->flags & PA_NODE_LISTED || node->activity == PA_ENDED)
+        return;
+    begin_note(tree, level);
+    pa_out(tree->printer->out, PA_STYLE_PLAIN,
+           node->flags & PA_NODE_REGISTERED ? "found in a set of tasks: it is none of asyncio's C code\n"
+           : node->flags & PA_NODE_TRACKED  ? "in no list of tasks, found among all objects\n"
+                                            : "in no list of tasks, found through what refers to it\n");
+}
+
+/* Awaiters that the process does not record. */
+static void print_derived(struct tree *tree, uint32_t level, const struct pa_group *group)
+{
+    const struct pa_graph *graph = tree->printer->graph;
+    struct pa_output *out = tree->printer->out;
+    uint64_t derived = 0, edges = 0;
+    for (uint32_t i = 0; i < group->count && graph->derived.count > 0; i++) {
+        uint32_t id = tree->printer->view->members[group->first + i];
+        const struct pa_node *node = &graph->nodes.items[id];
+        edges += node->edge_count;
+        for (uint32_t k = 0; k < node->edge_count; k++)
+            derived += pa_edge_is_derived(graph, id, graph->edges.items[node->first_edge + k]);
+    }
+    if (derived == 0)
+        return;
+    begin_note(tree, level);
+    if (derived < edges) {
+        pa_out_count(out, derived);
+        pa_out(out, PA_STYLE_PLAIN, " of its awaiters derived");
+    } else {
+        pa_out(out, PA_STYLE_PLAIN, "awaiters derived");
+    }
+    pa_out(out, PA_STYLE_PLAIN, " from what they wait for: asyncio does not record them here\n");
+}
+
 /* What we know beyond asyncio's form, a line each. */
 static void print_notes(struct tree *tree, uint32_t level, const struct pa_group *group)
 {
@@ -162,6 +199,8 @@ static void print_notes(struct tree *tree, uint32_t level, const struct pa_group
                                               : "ready to run");
         pa_out(out, PA_STYLE_PLAIN, "\n");
     }
+    print_found(tree, level, node);
+    print_derived(tree, level, group);
     uint64_t stale = 0;
     for (uint32_t i = 0; i < group->count; i++)
         stale += graph->nodes.items[printer->view->members[group->first + i]].stale;

@@ -76,6 +76,9 @@ static const struct pa_constant constants[] = {
     {F(dict_values_count), 1, 1},
     {F(dict_values_valid), 3, 3},
     {F(dict_values_items), 8, 8},
+    /* Include/internal/pycore_moduleobject.h, PyModuleObject */
+    {F(module_size), 40, 56},
+    {F(module_state), 32, 48},
     /* Include/internal/pycore_interp_structs.h, struct _gc_runtime_state, generations; 3.14.0 to 3.14.4 have young and old[2] there */
     {F(gc_generations), 24, PA_NO_OFFSET},
 };

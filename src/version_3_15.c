@@ -77,6 +77,9 @@ static const struct pa_constant constants[] = {
     {F(dict_values_count), 1, 1},
     {F(dict_values_valid), 3, 3},
     {F(dict_values_items), 8, 8},
+    /* Include/internal/pycore_moduleobject.h, PyModuleObject */
+    {F(module_size), 32, 48},
+    {F(module_state), 24, 40},
     /* Include/internal/pycore_interp_structs.h, struct _gc_runtime_state, generations */
     {F(gc_generations), 8, PA_NO_OFFSET},
 };

@@ -82,7 +82,7 @@ def task_differences(oracle: dict, document: dict) -> Iterator[str]:
         for field in TASK_FIELDS:
             yield from unequal(f"{label}: {field}", mine.get(field), expected_name(task) if field == "name" else task[field])
         yield from unequal(f"{label}: thread", native_ids.get(mine["thread"]), task["thread"])
-        yield from unequal(f"{label}: awaited_by", sorted(edge["id"] for edge in mine["awaited_by"]), task["awaited_by"])
+        yield from awaiter_differences(label, mine, task)
         yield from unequal(f"{label}: derived_stack", mine.get("derived_stack", False), task["derived_stack"])
         yield from unequal(f"{label}: objects", mine["objects"], task["objects"])
         if (found := frames(document, mine["stack"])) != (right := oracle_frames(task["stack"])):
@@ -102,7 +102,13 @@ def future_differences(oracle: dict, document: dict) -> Iterator[str]:
             continue
         for field in ("type", "state", "stale_awaiters"):
             yield from unequal(f"{label}: {field}", mine.get(field), future[field])
-        yield from unequal(f"{label}: awaited_by", sorted(edge["id"] for edge in mine["awaited_by"]), future["awaited_by"])
+        yield from awaiter_differences(label, mine, future)
+
+
+def awaiter_differences(label: str, mine: dict, theirs: dict) -> Iterator[str]:
+    yield from unequal(f"{label}: awaited_by", sorted(edge["id"] for edge in mine["awaited_by"]), theirs["awaited_by"])
+    found = sorted(edge["id"] for edge in mine["awaited_by"] if edge["source"] == "derived")
+    yield from unequal(f"{label}: derived awaiters", found, theirs["derived"])
 
 
 def loop_differences(oracle: dict, document: dict) -> Iterator[str]:

@@ -36,6 +36,10 @@ values = None  # a function that tells how a value is shown: then the variables 
 keep = []  # what must stay alive until the end
 compiled_files = {}  # qualified name of an async generator compiled by Cython: its file
 expected = {}  # task: fields that the scenario states itself, because asking asyncio would not tell the truth
+derived = {}  # task or future: who awaits it as the scenario knows, though asyncio does not record it
+
+# The class in C, where that is not blocked.
+C_TASK = getattr(sys.modules.get("_asyncio"), "Task", ())
 
 KINDS = {
     types.CoroutineType: "coroutine",
@@ -103,6 +107,20 @@ def expect(task, **fields):
     expected.setdefault(task, {}).update(fields)
 
 
+def expect_derived(future, *waiters):
+    """State who awaits a task or future, where asyncio records nothing because one of the two is none of its C code."""
+    derived.setdefault(future, []).extend(waiters)
+
+
+def tasks_of(loop):
+    """All tasks of a loop: asyncio.all_tasks() knows those of its C code and registered ones, or those of its Python code."""
+    return asyncio.all_tasks(loop) | asyncio.tasks._py_all_tasks(loop)
+
+
+def current_task(loop):
+    return asyncio.current_task(loop) or asyncio.tasks._py_current_task(loop)
+
+
 def write(frame, result=None):
     """
     Write what is true now to OUTPUT, adding to what another interpreter has written there.
@@ -111,7 +129,7 @@ def write(frame, result=None):
     """
     threads = thread_frames(frame)
     on_stack = running_stacks(threads)
-    tasks = {task: loop for loop in loops for task in asyncio.all_tasks(loop)}
+    tasks = {task: loop for loop in loops for task in tasks_of(loop)}
     document = {
         "pid": os.getpid(),
         "python": platform.python_version(),
@@ -151,9 +169,9 @@ def type_name(thing):
 def task_entry(task, loop, on_stack):
     coroutine = task.get_coro()
     stack, objects = on_stack.get(task) or suspended_stack(coroutine)
-    waits_on = task._fut_waiter
+    waits_on = getattr(task, "_fut_waiter", None)
     if task in on_stack:
-        activity = "running" if asyncio.current_task(loop) is task else "executing"
+        activity = "running" if current_task(loop) is task else "executing"
     elif is_created(coroutine):
         activity = "created"
     else:
@@ -164,8 +182,8 @@ def task_entry(task, loop, on_stack):
         "type": type_name(task),
         "state": state_of(task),
         "activity": activity,
-        "cancel_requests": task.cancelling(),
-        "must_cancel": task._must_cancel,
+        "cancel_requests": task.cancelling() if hasattr(task, "cancelling") else 0,
+        "must_cancel": getattr(task, "_must_cancel", False),
         "thread": loops[loop],
         "interpreter": interpreter,
         "loop": address(loop),
@@ -191,7 +209,7 @@ def loop_entry(loop):
         state = "closed"
     elif not loop.is_running():
         state = "not running"
-    elif asyncio.current_task(loop):
+    elif current_task(loop):
         state = "task"
     else:
         state = "callback" if loops[loop] == threading.get_native_id() else "select"
@@ -207,7 +225,7 @@ def loop_entry(loop):
 
 def thread_entry(native_id, frames):
     loop = next((loop for loop in loops if loops[loop] == native_id and loop.is_running()), None)
-    task = asyncio.current_task(loop) if loop else None
+    task = current_task(loop) if loop else None
     return {
         "native_id": native_id,
         "interpreter": interpreter,
@@ -219,7 +237,7 @@ def thread_entry(native_id, frames):
 
 def name_of(task):
     """The name, without get_name(), which would turn the number of a default name into a string for good."""
-    if not task.done():
+    if isinstance(task, C_TASK) and not task.done():
         for thing in gc.get_referents(task):
             if type(thing) is int:
                 return f"Task-{thing}"
@@ -236,22 +254,30 @@ def state_of(future):
 
 def awaiters(future):
     """Who waits for it: pending tasks and futures by address; ended ones only as a number, for they cannot wait."""
-    waiters = future._asyncio_awaited_by or ()
+    waiters = recorded_awaiters(future)
+    recorded = {address(waiter) for waiter in waiters if not waiter.done()}
+    others = {address(waiter) for waiter in derived.get(future, ())} - recorded
     return {
-        "awaited_by": sorted(address(waiter) for waiter in waiters if not waiter.done()),
+        "awaited_by": sorted(recorded | others),
+        "derived": sorted(others),
         "stale_awaiters": sum(waiter.done() for waiter in waiters),
     }
 
 
+def recorded_awaiters(future):
+    return getattr(future, "_asyncio_awaited_by", None) or ()
+
+
 def ended_awaiters(tasks):
     """Tasks that have ended and stand in an awaited-by set all the same."""
-    waiters = {waiter for task in [*tasks, *awaited_futures(tasks)] for waiter in task._asyncio_awaited_by or ()}
+    waiters = {waiter for task in [*tasks, *awaited_futures(tasks)] for waiter in recorded_awaiters(task)}
     return {waiter for waiter in waiters if isinstance(waiter, asyncio.Task) and waiter.done()}
 
 
 def awaited_futures(tasks):
     """Futures, not tasks, that tasks wait for."""
-    return {task._fut_waiter for task in tasks if not isinstance(task._fut_waiter, (asyncio.Task, type(None)))}
+    waits_on = {getattr(task, "_fut_waiter", None) for task in tasks}
+    return {future for future in waits_on - {None} if future not in tasks and not isinstance(future, asyncio.Task)}
 
 
 def thread_frames(frame):
@@ -275,7 +301,7 @@ def running_stacks(threads):
     that started another eagerly is below it on the same thread.
     """
     tasks = {}
-    for task in (task for loop in loops for task in asyncio.all_tasks(loop)):
+    for task in (task for loop in loops for task in tasks_of(loop)):
         *outside, last = frameless(task.get_coro())
         if type(last) in KINDS:
             tasks[last] = task, [thing for thing in outside[::-1] if entry_of(thing)]
@@ -426,14 +452,17 @@ def asyncio_is_right(task, on_stack):
     pending, seen = [(task, ())], set()
     while pending:
         future, path = pending.pop()
-        if future in path or future.done() or future in on_stack or len(seen) > MAX_TEXTS:
+        if future in path or future.done() or future in on_stack or future in derived or len(seen) > MAX_TEXTS:
             return False
         seen.add(future)
+        is_task = hasattr(future, "get_coro")
+        if not isinstance(future, asyncio.Task if is_task else asyncio.Future):
+            return False
         if isinstance(future, asyncio.Task):
             awaitable = future.get_coro()
             while type(awaitable) is types.CoroutineType:
                 awaitable = awaitable.cr_await
             if awaitable is not None and type(awaitable).__name__ != "FutureIter":
                 return False
-        pending += [(waiter, (*path, future)) for waiter in future._asyncio_awaited_by or ()]
+        pending += [(waiter, (*path, future)) for waiter in recorded_awaiters(future)]
     return True
