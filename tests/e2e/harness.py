@@ -6,6 +6,7 @@ Everything lies below build/root/pyasync, which both GDBs see: the one inside th
 once.)
 
     scenarios/  gdb/  targets/  batch.py   copies of this folder's files and of the product, brought up to date by prepare()
+    extensions/BUILD/                      what extensions/*.pyx is compiled to, for scenarios that import it
     cores/BUILD/SCENARIO/                  core, oracle.json, output: made once, until the scenario or the interpreter changes
     readings/SOURCE/GDB/BUILD/SCENARIO/    what one GDB printed for it, a file a command: until the core or the product changes
 
@@ -285,7 +286,32 @@ def prepare() -> str:
             synchronize(source, PLACE / name)
         replace(PLACE / "batch.py", (HERE / "batch.py").read_bytes())
         (PLACE / "empty").mkdir(exist_ok=True)
+        compile_extensions()
         return digest(*product_files(PLACE / "gdb"), PLACE / "batch.py")
+
+
+def compile_extensions() -> None:
+    """Let the root's Cython and this machine's compiler make the extensions. Debug builds import those of the release."""
+    for source in sorted((HERE / "extensions").glob("*.pyx")):
+        for build in ("python3.14", "python3.15"):
+            folder = PLACE / "extensions" / build
+            stamp = digest(source, ROOT / "usr/bin/cython3", (ROOT / "usr/bin" / build).stat().st_mtime)
+            if up_to_date(folder, stamp):
+                continue
+            empty(folder)
+            replace(folder / source.name, source.read_bytes())
+            name = source.stem
+            run_or_fail(in_root("env", "-C", inside(folder), "cython3", "-3", source.name, "-o", f"{name}.c"))
+            # The root has no compiler; its headers come behind this machine's own.
+            headers = ["-I", str(ROOT / "usr/include" / build), "-idirafter", str(ROOT / "usr/include")]
+            library = str(folder / f"{name}.cpython-{build.removeprefix('python').replace('.', '')}-x86_64-linux-gnu.so")
+            run_or_fail(["cc", "-O1", "-w", "-shared", "-fPIC", *headers, str(folder / f"{name}.c"), "-o", library])
+            replace(folder / "stamp", stamp.encode())
+
+
+def run_or_fail(command: list[str]) -> None:
+    done = run(command)
+    assert done.status == 0, done
 
 
 def product_files(folder: pathlib.Path) -> list[pathlib.Path]:
