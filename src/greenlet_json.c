@@ -1,6 +1,8 @@
 /* Greenlets in the JSON document. See greenlet_view.h. */
 #include "greenlet_view.h"
+#include "limits.h"
 #include "output.h"
+#include "redact.h"
 
 static void raw(struct pa_output *out, const char *text)
 {
@@ -54,6 +56,50 @@ static void print_run(struct pa_graph *graph, struct pa_output *out, const struc
     raw(out, "}");
 }
 
+static void print_tools(const struct pa_greenlet_view *view, struct pa_output *out, uint8_t tools)
+{
+    char name[PA_STRING_BYTES], safe[PA_REDACTED_BYTES(PA_MAX_TOOL_NAME)];
+    const char *comma = "";
+    for (uint32_t tool = 0; tool < PA_TOOLS; tool++) {
+        if (!(tools >> tool & 1))
+            continue;
+        uint32_t length = pa_tool_name(view->graph, &view->instrumentation, tool, name);
+        length = pa_redact(name, length < PA_MAX_TOOL_NAME ? length : PA_MAX_TOOL_NAME, safe, sizeof(safe));
+        raw(out, comma);
+        pa_out_json(out, safe, length);
+        comma = ", ";
+    }
+}
+
+/* What is not as it should be: nothing for frames that are fresh, and for those of a greenlet that runs. */
+static void print_verdicts(const struct pa_greenlet_view *view, struct pa_output *out, uint32_t id)
+{
+    static const char *const names[] = {[PA_CODE_STALE] = "stale",
+                                        [PA_CODE_MISSES] = "misses",
+                                        [PA_CODE_EXTRA] = "extra",
+                                        [PA_CODE_CRASHES] = "crashes",
+                                        [PA_CODE_UNKNOWN] = "stale"};
+    struct pa_graph *graph = view->graph;
+    char text[PA_VERDICT_BYTES];
+    uint32_t count;
+    const struct pa_thread_frame *frames = pa_greenlet_frames(graph, id, &count);
+    const char *comma = "";
+    raw(out, ", \"instrumentation\": [");
+    for (uint32_t i = 0; graph->greenlets.items[id].state != PA_GREENLET_RUNNING && i < count && pa_work_step(graph->work); i++) {
+        struct pa_code_verdict verdict = pa_frame_verdict(graph, &view->instrumentation, &frames[i]);
+        for (uint8_t flags = verdict.flags; flags != 0;) {
+            uint8_t flag = pa_verdict_next(&flags);
+            pa_out_format(out, PA_STYLE_PLAIN, "%s{\"frame\": %u, \"verdict\": \"%s\", \"tools\": [", comma, i, names[flag]);
+            print_tools(view, out, flag == PA_CODE_MISSES ? verdict.misses : flag == PA_CODE_EXTRA ? verdict.extra : 0);
+            raw(out, "], \"text\": ");
+            pa_out_json(out, text, pa_verdict_text(graph, &view->instrumentation, verdict, flag, text));
+            raw(out, "}");
+            comma = ", ";
+        }
+    }
+    raw(out, "]");
+}
+
 void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_output *out, pa_stack_number *stack_number,
                             void *context)
 {
@@ -78,6 +124,7 @@ void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_outpu
         print_run(graph, out, greenlet);
         pa_out_format(out, PA_STYLE_PLAIN, ", \"stack\": %u", stack_number(context, greenlet->stack));
         print_c_calls(graph, out, id);
-        raw(out, ", \"instrumentation\": []}");
+        print_verdicts(view, out, id);
+        raw(out, "}");
     }
 }

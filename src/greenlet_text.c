@@ -84,6 +84,40 @@ static void print_run(struct listing *listing, const struct pa_greenlet *greenle
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
+/* --instrumentation: below a frame whether its code is as it should be. Frames of a thread are always brought up to date. */
+static void print_frame_verdict(struct listing *listing, uint32_t id, const struct pa_thread_frame *frame)
+{
+    char text[PA_VERDICT_BYTES];
+    struct pa_graph *graph = listing->graph;
+    if (!(listing->view->request->flags & PA_REQUEST_INSTRUMENTATION) || graph->greenlets.items[id].state == PA_GREENLET_RUNNING)
+        return;
+    struct pa_code_verdict verdict = pa_frame_verdict(graph, &listing->view->instrumentation, frame);
+    uint8_t flags = verdict.flags;
+    do {
+        uint8_t flag = pa_verdict_next(&flags);
+        uint32_t length = pa_verdict_text(graph, &listing->view->instrumentation, verdict, flag, text);
+        pa_out(listing->out, PA_STYLE_PLAIN, "  |     : instrumentation ");
+        pa_out_target(listing->out, flag & PA_CODE_AT_RISK ? PA_STYLE_HIGHLIGHT : PA_STYLE_PLAIN, text, length);
+        pa_out(listing->out, PA_STYLE_PLAIN, "\n");
+    } while (flags != 0);
+}
+
+/* Without --instrumentation: that there is something to see with it. */
+static void print_greenlet_verdict(struct listing *listing, uint32_t id)
+{
+    if (listing->view->request->flags & PA_REQUEST_INSTRUMENTATION)
+        return;
+    uint8_t flags = pa_greenlet_verdict(listing->graph, &listing->view->instrumentation, id);
+    if (!(flags & PA_CODE_AT_RISK))
+        return;
+    begin_note(listing);
+    pa_out(listing->out, PA_STYLE_HIGHLIGHT, "stale instrumentation");
+    pa_out(listing->out, PA_STYLE_PLAIN,
+           flags & PA_CODE_CRASHES  ? ", will crash on an exception; --instrumentation shows where\n"
+           : flags & PA_CODE_MISSES ? ", misses events; --instrumentation shows where\n"
+                                    : ", extra events; --instrumentation shows where\n");
+}
+
 static void print_more_frames(struct listing *listing, uint32_t count)
 {
     pa_out(listing->out, PA_STYLE_PLAIN, "  |   ");
@@ -116,6 +150,7 @@ static void print_stack(struct listing *listing, uint32_t id)
     pa_out(out, PA_STYLE_PLAIN, "  + Call stack:\n");
     for (uint32_t i = 0; i < count && i < limit && pa_work_step(listing->graph->work); i++) {
         pa_print_frame(listing->printer, 0, frames[i].frame, iframe_of(listing, &frames[i]));
+        print_frame_verdict(listing, id, &frames[i]);
         if (frames[i].from_c && i + 1 < count)
             pa_out(out, PA_STYLE_PLAIN, "  |   [C]\n");
     }
@@ -151,6 +186,7 @@ static void print_group(struct listing *listing, const struct pa_greenlet_group 
     if (group->count == 1)
         print_run(listing, greenlet);
     print_stack(listing, members[0]);
+    print_greenlet_verdict(listing, members[0]);
 }
 
 /* ---- the head */
@@ -207,7 +243,7 @@ static void print_head(struct listing *listing)
     for (uint32_t i = 0; i < graph->threads.count && pa_work_step(graph->work); i++) {
         if (graph->threads.items[i].greenlet == PA_NONE)
             continue;
-        if (lines < PA_HEAD_LINES - 2)
+        if (lines < PA_HEAD_LINES - 5)
             print_thread(listing, i);
         else
             more++;
@@ -217,6 +253,7 @@ static void print_head(struct listing *listing)
         pa_out(listing->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
         pa_out_counted(listing->out, more, "more thread\n", "more threads\n");
     }
+    pa_instrumentation_print(listing->printer, 3);
     print_totals(listing);
 }
 
@@ -236,6 +273,27 @@ static void print_groups(struct listing *listing)
     pa_out(listing->out, PA_STYLE_PLAIN, "; --all shows them, --limit N more of them\n");
 }
 
+/* --instrumentation: what comes right by itself, and what to do about the rest. */
+static void print_instrumentation_end(struct listing *listing)
+{
+    struct pa_output *out = listing->out;
+    struct pa_graph *graph = listing->graph;
+    struct pa_refreshed_list list = {0};
+    struct pa_instrumentation_findings findings;
+    pa_find_refreshed(graph, &listing->view->instrumentation, &list);
+    for (uint32_t i = 0; i < list.count && pa_work_step(graph->work); i++) {
+        pa_out_counted(out, list.items[i].count, "suspended generator or coroutine ", "suspended generators or coroutines ");
+        pa_print_place(listing->printer, list.items[i].frame);
+        pa_out(out, PA_STYLE_PLAIN, ": instrumentation stale, refreshes on resume\n");
+    }
+    pa_array_free(graph->work, &list);
+    pa_instrumentation_find(graph, &listing->view->instrumentation, &findings);
+    if (findings.crashes + findings.misses + findings.extra > 0)
+        pa_out(out, PA_STYLE_PLAIN,
+               "What helps: call the function again; or change, and change back, the events of its code object with "
+               "sys.monitoring.set_local_events(); or turn tools on before greenlets start.\n");
+}
+
 enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_output *out)
 {
     struct pa_work *work = view->graph->work;
@@ -246,6 +304,8 @@ enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_o
     if (!(view->request->flags & PA_REQUEST_NO_HEAD) && view->request->operand_count == 0)
         print_head(&listing);
     print_groups(&listing);
+    if (view->request->flags & PA_REQUEST_INSTRUMENTATION)
+        print_instrumentation_end(&listing);
     if (pa_greenlets_searched(view->graph)) {
         pa_out(out, PA_STYLE_METADATA, "Found by ");
         pa_out(out, PA_STYLE_METADATA, pa_greenlets_searched(view->graph));

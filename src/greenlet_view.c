@@ -172,6 +172,7 @@ enum pa_status pa_greenlet_view_init(struct pa_greenlet_view *view, struct pa_gr
     struct pa_work *work = graph->work;
     enum pa_status status = PA_OK;
     *view = (struct pa_greenlet_view){.graph = graph, .request = request};
+    pa_instrumentation_read(graph, &view->instrumentation);
     if (request->command == PA_COMMAND_GREENLETS && request->operand_count > 0) {
         for (uint32_t i = 0; i < request->operand_count && status == PA_OK; i++)
             status = select_operand(view, &request->operands[i], error, capacity);

@@ -4,7 +4,7 @@
 #ifndef PA_GREENLET_VIEW_H
 #define PA_GREENLET_VIEW_H
 
-#include "greenlet.h"
+#include "instrumentation.h"
 #include "output.h"
 
 /** Greenlets of equal type, state, thread and stack. */
@@ -13,8 +13,11 @@ struct pa_greenlet_group {
     uint32_t first, count; /* in order */
 };
 
+struct pa_printer;
+
 struct pa_greenlet_view {
     struct pa_graph *graph;
+    struct pa_instrumentation instrumentation;
     const struct pa_request *request;
     PA_ARRAY(uint32_t) selected;               /* greenlets, in the order in which they were found, or named */
     PA_ARRAY(struct pa_greenlet_group) groups; /* in the order in which they are shown */
@@ -32,6 +35,13 @@ void pa_greenlet_view_deinit(struct pa_greenlet_view *view);
 
 /** greenlet_text.c: the answer to py-greenlets as text. */
 enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_output *out);
+
+/** instrumentation_text.c: a line each of what there is to say in a head; at most @p room. @return how many. */
+uint32_t pa_instrumentation_print(struct pa_printer *printer, uint32_t room);
+/** The same as elements of the JSON document's findings; @p comma stands before the first. */
+/** --instrumentation: the member "refreshes" of the JSON document, with the comma behind it. */
+void pa_refreshed_json(const struct pa_greenlet_view *view, struct pa_output *out);
+void pa_instrumentation_json(const struct pa_greenlet_view *view, struct pa_output *out, const char *comma);
 
 /** The number that a stack has in the JSON document. */
 typedef uint32_t pa_stack_number(void *context, uint32_t stack);

@@ -1,4 +1,5 @@
 /* The head of a listing and its last line. See text.h. */
+#include "greenlet_view.h"
 #include "text.h"
 
 #include "limits.h"
@@ -168,6 +169,7 @@ void pa_print_head(struct pa_printer *printer)
     const struct pa_graph *graph = printer->graph;
     struct pa_output *out = printer->out;
     uint32_t room = PA_HEAD_LINES - 2; /* less the first line and the totals */
+    room -= graph->greenlets_how ? 2 : 0;
     uint32_t findings = graph->cycle_ends.count < 3 ? graph->cycle_ends.count : 3;
     uint32_t loops = graph->loops.count <= room - findings ? graph->loops.count : room - findings - 1;
     print_reason(printer);
@@ -188,6 +190,8 @@ void pa_print_head(struct pa_printer *printer)
         }
         pa_out(out, PA_STYLE_PLAIN, "\n");
     }
+    if (graph->greenlets_how)
+        pa_instrumentation_print(printer, 2);
     if (graph->task_count == 0)
         print_threads(printer, room - findings - loops);
     print_totals(printer);

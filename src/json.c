@@ -499,7 +499,12 @@ static void write_greenlets(struct writer *writer)
 {
     raw(writer, "\"greenlets\": [");
     pa_greenlet_json_print(writer->greenlets, writer->out, number_of_stack, writer);
-    raw(writer, "], \"findings\": [],\n");
+    raw(writer, "],\n");
+    if (writer->view->request->flags & PA_REQUEST_INSTRUMENTATION)
+        pa_refreshed_json(writer->greenlets, writer->out);
+    raw(writer, "\"findings\": [");
+    pa_instrumentation_json(writer->greenlets, writer->out, "");
+    raw(writer, "],\n");
 }
 
 static void write_unknown(struct writer *writer)

@@ -57,7 +57,10 @@ struct pa_version {
     uint8_t owner_generator;   /* frame.owner: embedded in a generator */
     uint8_t owner_interpreter; /* this and above: frames of the interpreter's own, without code */
     uint8_t owner_thread;
-    uint8_t managed_dict; /* so many bytes before an instance stands the pointer to its __dict__ */
+    uint8_t local_events;                            /* of monitoring, that each code object has tools for of its own */
+    bool exceptions_are_local;                       /* RAISE, EXCEPTION_HANDLED, PY_UNWIND and RERAISE are among them */
+    uint16_t monitors_from_end, tool_names_from_end; /* members of PyInterpreterState, counted from its end; with the GIL */
+    uint8_t managed_dict;                            /* so many bytes before an instance stands the pointer to its __dict__ */
     uint8_t managed_dict_free_threaded;
 };
 

@@ -25,6 +25,10 @@ PA_FIELD(interpreter, threads_head, 8, REQUIRED, "threads.head", "the list of th
 PA_FIELD(interpreter, gc, 120, OPTIONAL, "gc", "the lists of all objects")
 PA_FIELD(interpreter, imports_modules, 8, REQUIRED, "imports.modules", "sys.modules: types known by identity")
 PA_FIELD(interpreter, asyncio_tasks_head, 16, REQUIRED, "asyncio_tasks_head", "tasks of threads that have exited")
+PA_FIELD(interpreter, ceval_gil, 8, OPTIONAL, "ceval.gil", "the neighbour of the next")
+PA_FIELD(interpreter, instrumentation_version, 8, OPTIONAL, "ceval.instrumentation_version", "whether code is instrumented as it should be")
+PA_FIELD(interpreter, monitors, 16, OPTIONAL, "monitors", "which tools want which events")
+PA_FIELD(interpreter, tool_names, 64, OPTIONAL, "monitoring_tool_names", "the names of tools of sys.monitoring")
 
 PA_STRUCT(thread, REQUIRED, "PyThreadState")
 PA_FIELD(thread, next, 8, REQUIRED, "next", "the list of thread states")
@@ -60,7 +64,13 @@ PA_FIELD(code, argcount, 4, REQUIRED, "co_argcount", "the neighbour of co_flags"
 PA_FIELD(code, flags, 4, REQUIRED, "co_flags", "coroutine, generator, async generator or function")
 PA_FIELD(code, bytecode, 1, REQUIRED, "co_code_adaptive", "where instruction offsets count from")
 PA_FIELD(code, firsttraceable, 4, OPTIONAL, "_co_firsttraceable", "frames that have not begun yet, with debug symbols only")
+PA_FIELD(code, instrumentation_version, 8, OPTIONAL, "_co_instrumentation_version", "whether it is instrumented as it should be")
+PA_FIELD(code, monitoring, 8, OPTIONAL, "_co_monitoring", "the tools that it is instrumented for")
 PA_FIELD(code, tlbc, 8, OPTIONAL, "co_tlbc", "free-threaded: the copies of the bytecode")
+
+PA_STRUCT(co_monitoring, OPTIONAL, "_PyCoMonitoringData")
+PA_FIELD(co_monitoring, local, 8, OPTIONAL, "local_monitors", "tools that want events of this code object only")
+PA_FIELD(co_monitoring, active, 8, OPTIONAL, "active_monitors", "tools that its instructions call")
 
 PA_STRUCT(object, REQUIRED, "PyObject")
 PA_FIELD(object, type, 8, REQUIRED, "ob_type", "the type of any object")

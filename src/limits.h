@@ -52,6 +52,10 @@
 /* Modules with thread-local variables. A big process has some dozens. */
 #define PA_MAX_TLS_MODULES 4096u
 
+/* Characters of a monitoring tool's name that are shown; places of generators that are told apart. */
+#define PA_MAX_TOOL_NAME 64u
+#define PA_MAX_REFRESHED 4096u
+
 /* Bytes of greenlet's C++ object that are searched for its own address; it stands at 160 to 184 in 3.1.1 to 3.5.3. */
 #define PA_MAX_GREENLET_IMPL 256u
 

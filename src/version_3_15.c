@@ -15,7 +15,7 @@ static const uint16_t slots[] = {
     /* interpreter_state: size, id, next, threads_head, threads_main, gc, imports_modules, sysdict, builtins, ceval_gil,
        gil_runtime_state, …_enabled, …_locked, …_holder, code_object_generation, tlbc_generation */
     F(interpreter_size), F(interpreter_id), F(interpreter_next), F(interpreter_threads_head), UNUSED, F(interpreter_gc),
-    F(interpreter_imports_modules), UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
+    F(interpreter_imports_modules), UNUSED, UNUSED, F(interpreter_ceval_gil), UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
     /* thread_state: size, prev, next, interp, current_frame, base_frame, last_profiled_frame, last_profiled_frame_seq, thread_id,
        native_thread_id, datastack_chunk, status, holds_gil, gil_requested, current_exception, exc_state */
     F(thread_size), UNUSED, F(thread_next), UNUSED, F(thread_current_frame), UNUSED, UNUSED, UNUSED, F(thread_thread_id),
@@ -62,6 +62,10 @@ static const struct pa_constant constants[] = {
     {F(type_members), 240, 256},
     {F(type_dict), 264, 280},
     {F(type_mro), 344, 360},
+    /* Include/cpython/code.h, _PyCoMonitoringData: local_monitors, active_monitors, a byte an event */
+    {F(co_monitoring_size), 32, 32},
+    {F(co_monitoring_local), 0, 0},
+    {F(co_monitoring_active), 16, 16},
     /* Include/internal/pycore_interpframe_structs.h, struct _PyInterpreterFrame */
     {F(frame_object), 48, 48},
     /* Include/internal/pycore_dict.h, struct _dictkeysobject: without the GIL a mutex takes the hole before dk_version */
@@ -108,6 +112,11 @@ const struct pa_version pa_version_3_15 = {
     .owner_thread = 0,
     .owner_generator = 1,
     .owner_interpreter = 3,
+    /* Include/cpython/code.h, _PY_MONITORING_LOCAL_EVENTS; Include/internal/pycore_interp_structs.h, struct _is */
+    .local_events = 16,
+    .exceptions_are_local = true,
+    .monitors_from_end = 2728,
+    .tool_names_from_end = 1472,
     /* Include/internal/pycore_object.h, MANAGED_DICT_OFFSET: without the GIL objects have no head of the garbage collector */
     .managed_dict = 24,
     .managed_dict_free_threaded = 8,

@@ -92,6 +92,8 @@ OPTIONS = (
     Option("--locals-depth", _STACKS | _GREENLETS, "at most N levels of containers in a value (default: 3)", "value_depth", "N", _count),
     Option("--locals-length", _STACKS | _GREENLETS, "at most N elements of a container, characters of a str (default: 200)", "value_length",
            "N", _count),
+    Option("--instrumentation", _GREENLETS, "whether the code of each frame calls the profilers that it should",
+           flag=library.REQUEST_INSTRUMENTATION),
     Option("--no-head", _SHOWN, "leave out the summary before the tasks", flag=library.REQUEST_NO_HEAD),
     Option("--compat", frozenset((_BACKTRACE,)), "exactly the text of asyncio.print_call_graph()", flag=library.REQUEST_COMPAT),
     Option("--json", _EVERY, "print one JSON document (schema pyasync/1)", "json"),

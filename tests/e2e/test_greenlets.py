@@ -1,5 +1,6 @@
 """py-greenlets against what greenlet itself says: states, threads, parents, stacks."""
 
+import contextlib
 import functools
 
 import compare
@@ -9,7 +10,7 @@ import pytest
 
 VALIDATOR = jsonschema.Draft202012Validator(harness.json.loads((harness.PROJECT / "src/pyasync-1.schema.json").read_text()))
 SCENARIOS = tuple(sorted(path.stem for path in (harness.HERE / "scenarios/greenlets").glob("*.py") if not path.stem.endswith("oracle")))
-COMMANDS = ("py-greenlets --json", "py-greenlets --all")
+COMMANDS = ("py-greenlets --json --instrumentation", "py-greenlets --all")
 
 
 @functools.cache
@@ -18,6 +19,15 @@ def answers(gdb, build):
     cores = [harness.make_core(build, f"greenlets/{name}").core for name in SCENARIOS]
     targets = [f"core {harness.seen_by(gdb, core)}" for core in cores]
     return dict(zip(SCENARIOS, harness.ask_all(gdb, f"/usr/bin/{build}", targets, COMMANDS)))
+
+
+def verdicts(document, greenlet):
+    """{function: {verdict: tools}} of frames that are not fresh."""
+    found = {}
+    for entry in greenlet["instrumentation"]:
+        function = document["stacks"][greenlet["stack"]][entry["frame"]]["function"]
+        found.setdefault(function, {})[entry["verdict"]] = entry["tools"]
+    return found
 
 
 def differences(oracle, document):
@@ -36,8 +46,12 @@ def differences(oracle, document):
         stack = compare.frames(document, mine["stack"])
         if stack != (expected := compare.oracle_frames(right["stack"])):
             found.append(f"greenlet {key}: stack{compare.frame_lines(stack)}\n    not{compare.frame_lines(expected)}")
+        if "instrumentation" in right:
+            found += compare.unequal(f"greenlet {key}: instrumentation", verdicts(document, mine), right["instrumentation"])
         for field, value in right.get("run", {}).items():
             found += compare.unequal(f"greenlet {key}: run {field}", mine["run"].get(field), value)
+    resumed = [entry["function"] for entry in document["refreshes"]]
+    found += compare.unequal("generators that are refreshed", resumed, oracle.get("refreshes", []))
     threads = {thread["native_id"]: thread for thread in document["threads"]}
     for right in oracle["threads"]:
         mine = threads[right["native_id"]]
@@ -73,12 +87,19 @@ def test_without_any_file(gdb, build):
         check(each, answer)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
-def test_live(gdb, build, scenario, scratch):
-    made = harness.Scenario(scratch, harness.scenario_command(build, f"greenlets/{scenario}", "live", scratch), "")
-    with harness.running(made.command, scratch) as process:
-        check(made, harness.ask(gdb, f"/usr/bin/{build}", f"attach {process.pid}", COMMANDS[0])[0])
+def test_live(gdb, build, scratch):
+    """All scenarios run at once, and one GDB attaches to each."""
+    made, targets = [], []
+    with contextlib.ExitStack() as stack:
+        for scenario in SCENARIOS:
+            folder = scratch / scenario
+            folder.mkdir()
+            made.append(harness.Scenario(folder, harness.scenario_command(build, f"greenlets/{scenario}", "live", folder), ""))
+            process = stack.enter_context(harness.running(made[-1].command, folder))
+            targets.append(f"attach {process.pid}")
+        for each, (answer,) in zip(made, harness.ask_all(gdb, f"/usr/bin/{build}", targets, COMMANDS[:1])):
+            check(each, answer)
 
 
 @pytest.mark.parametrize("build", harness.BUILDS)
@@ -88,3 +109,39 @@ def test_text_says_when_memory_was_searched(build):
     assert "\nFound by a search of memory: the garbage collector was running\n" in collecting.text, collecting
     assert "Found by" not in freed.text, freed
     assert freed.text.endswith("Complete: 12 greenlets in 1 thread.\n"), freed
+
+
+@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
+def test_verdicts_in_the_text(gdb, build):
+    with_option, without = harness.ask_core(gdb, build, "greenlets/profile_on", "py-greenlets --instrumentation", "py-greenlets")
+    crashes = "3.15" in build
+    lines = with_option.text.splitlines()
+    leaf = next(number for number, line in enumerate(lines) if line.endswith("in leaf()"))
+    misses = "  |     : instrumentation misses events of sys.setprofile until the function is called again"
+    crash = "  |     : instrumentation will crash (SIGSEGV) when an exception passes through this frame"
+    assert lines[leaf + 1 : leaf + 2 + crashes] == [crash] * crashes + [misses], with_option
+    assert "  |     : instrumentation fresh" in lines, with_option
+    place = "in gen (profile_on.py:35)"
+    assert f"1 suspended generator or coroutine {place}: instrumentation stale, refreshes on resume" in lines, with_option
+    assert any(line.startswith("What helps: call the function again") for line in lines), with_option
+    finding = "1 greenlet will crash (SIGSEGV) when an exception passes through" if crashes else "1 greenlet with frames that miss events of a tool"
+    assert f"! stale instrumentation: {finding}; py-greenlets --instrumentation" in without.text.splitlines(), without
+
+
+@pytest.mark.parametrize(
+    ("build", "target", "function", "why"),
+    [
+        ("python3.15", "stale_crash", "raises", "CPython reads what is not there when an exception passes through such a frame (gh-142186)"),
+        ("python3.15d", "stale_crash", "raises", ""),
+        ("python3.14d", "stale_abort", "turns_on", "a debug build checks that, and aborts"),
+        ("python3.15d", "stale_abort", "turns_on", "a debug build checks that, and aborts"),
+    ],
+)
+@pytest.mark.parametrize("gdb", harness.GDBS)
+def test_a_death_by_stale_instrumentation_is_named(gdb, build, target, function, why):
+    core = harness.make_target(build, target).core
+    text, document = harness.ask(gdb, f"/usr/bin/{build}", f"core {harness.seen_by(gdb, core)}", "py-greenlets", "py-greenlets --json")
+    line = next((line for line in text.text.splitlines() if line.startswith("! likely cause of death: thread 1")), "")
+    assert f"was in {function} ({target}.py:" in line and line.endswith(why), text
+    finding = document.json()["findings"][0]
+    assert (finding["kind"], finding["thread"], finding["function"]) == ("stale_instrumentation_death", 1, function), document

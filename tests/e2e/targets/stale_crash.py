@@ -1,0 +1,16 @@
+"""An exception passes through a frame of a greenlet that was suspended when sys.setprofile() was turned on: 3.15 crashes, debug builds abort."""
+
+import sys
+
+from greenlet import getcurrent, greenlet
+
+
+def raises():
+    getcurrent().parent.switch()
+    raise ValueError
+
+
+suspended = greenlet(raises)
+suspended.switch()
+sys.setprofile(lambda *arguments: None)
+suspended.switch()
