@@ -20,8 +20,10 @@
 
 Suite *coroutine_suite(void);
 Suite *cycle_suite(void);
+Suite *cython_suite(void);
 Suite *find_suite(void);
 Suite *gc_suite(void);
+Suite *held_suite(void);
 Suite *layout_suite(void);
 Suite *linetable_suite(void);
 Suite *memory_suite(void);
