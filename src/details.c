@@ -189,14 +189,17 @@ static bool contains(const char *text, uint32_t length, const char *part)
     return memmem(text, length, part, strlen(part)) != NULL;
 }
 
-bool pa_frame_is_own(const struct pa_graph *graph, uint32_t frame)
+bool pa_file_is_own(const char *file, uint32_t length)
 {
-    const struct pa_frame *item = &graph->codes->frames.items[frame];
-    const char *file = pa_arena_text(&graph->objects->text, item->file);
-    uint32_t length = item->file.length;
     /* "<frozen importlib._bootstrap>", "<string>": code without a file is nobody's own. */
     return length > 0 && file[0] != '<' && !contains(file, length, "/lib/python3") && !contains(file, length, "/site-packages/") &&
            !contains(file, length, "/dist-packages/");
+}
+
+bool pa_frame_is_own(const struct pa_graph *graph, uint32_t frame)
+{
+    const struct pa_frame *item = &graph->codes->frames.items[frame];
+    return pa_file_is_own(pa_arena_text(&graph->objects->text, item->file), item->file.length);
 }
 
 uint32_t pa_stack_telling_frame(const struct pa_graph *graph, uint32_t stack)

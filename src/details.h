@@ -61,6 +61,9 @@ void pa_stack_frames(struct pa_graph *graph, uint32_t stack, struct pa_frame_lis
  */
 uint32_t pa_task_of_object(struct pa_graph *graph, uint64_t object);
 
+/** Whether a file is the user's own: neither of the standard library, nor of an installed package. */
+bool pa_file_is_own(const char *file, uint32_t length);
+
 /** Whether a frame stands in the user's own code: not in the standard library, nor in an installed package. */
 bool pa_frame_is_own(const struct pa_graph *graph, uint32_t frame);
 

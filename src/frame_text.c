@@ -24,14 +24,13 @@ static void print_source(struct pa_printer *printer, uint32_t spaces, const stru
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
-void pa_print_frame(struct pa_printer *printer, uint32_t spaces, uint32_t id, uint64_t iframe)
+void pa_print_frame_line(struct pa_printer *printer, const char *before, uint32_t id)
 {
     static const char *const kinds[PA_FRAME_KIND_COUNT] = {"", "async ", "generator ", "async generator ", ""};
     struct pa_output *out = printer->out;
     const struct pa_arena *text = &printer->graph->objects->text;
     const struct pa_frame *frame = &printer->graph->codes->frames.items[id];
-    pa_out_indent(out, spaces);
-    pa_out(out, PA_STYLE_PLAIN, "  |   File ");
+    pa_out(out, PA_STYLE_PLAIN, before);
     pa_out_repr(out, PA_STYLE_FILENAME, pa_arena_text(text, frame->file), frame->file.length);
     if (frame->line > 0)
         pa_out_format(out, PA_STYLE_PLAIN, ", line %d, in %s", frame->line, kinds[frame->kind]);
@@ -39,7 +38,13 @@ void pa_print_frame(struct pa_printer *printer, uint32_t spaces, uint32_t id, ui
         pa_out_format(out, PA_STYLE_PLAIN, ", line None, in %s", kinds[frame->kind]);
     pa_out_target(out, PA_STYLE_FUNCTION, pa_arena_text(text, frame->function), frame->function.length);
     pa_out(out, PA_STYLE_PLAIN, "()\n");
+}
+
+void pa_print_frame(struct pa_printer *printer, uint32_t spaces, uint32_t id, uint64_t iframe)
+{
+    pa_out_indent(printer->out, spaces);
+    pa_print_frame_line(printer, "  |   File ", id);
     if (printer->request->flags & PA_REQUEST_SOURCE)
-        print_source(printer, spaces, frame);
+        print_source(printer, spaces, &printer->graph->codes->frames.items[id]);
     pa_print_locals(printer, spaces, iframe);
 }

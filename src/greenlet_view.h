@@ -43,9 +43,6 @@ uint32_t pa_instrumentation_print(struct pa_printer *printer, uint32_t room);
 void pa_refreshed_json(const struct pa_greenlet_view *view, struct pa_output *out);
 void pa_instrumentation_json(const struct pa_greenlet_view *view, struct pa_output *out, const char *comma);
 
-/** The number that a stack has in the JSON document. */
-typedef uint32_t pa_stack_number(void *context, uint32_t stack);
-
 /** greenlet_json.c: the selected greenlets as elements of a JSON array. */
 void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_output *out, pa_stack_number *stack_number,
                             void *context);

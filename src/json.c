@@ -29,7 +29,7 @@ struct writer {
     bool wrote_task, wrote_future;
     struct pa_links links;
     struct pa_frame_list frames;
-    struct pa_values *values; /* NULL unless values are asked for */
+    struct pa_values *values; /* NULL until a value is written */
     char name[PA_STRING_BYTES];
     char safe[2 * PA_STRING_BYTES];
 };
@@ -69,10 +69,31 @@ static void target_text(struct writer *writer, struct pa_text text)
     pa_out_json(writer->out, pa_arena_text(&writer->graph->objects->text, text), text.length);
 }
 
+/* Stacks that the graph has and had not before: tracebacks are read when they are written. */
+static bool add_stacks(struct writer *writer)
+{
+    uint32_t count = writer->graph->codes->stacks.count;
+    uint32_t *moved =
+        pa_work_resize(writer->graph->work, writer->stack_number, writer->stacks * sizeof(uint32_t), count * sizeof(uint32_t));
+    if (!moved)
+        return false;
+    memset(moved + writer->stacks, 0xff, (count - writer->stacks) * sizeof(uint32_t));
+    writer->stack_number = moved;
+    writer->stacks = count;
+    return true;
+}
+
+static struct pa_values *values_of(struct writer *writer)
+{
+    if (!writer->values)
+        writer->values = pa_values_new(writer->graph->objects, pa_request_value_limits(writer->view->request));
+    return writer->values;
+}
+
 /* The place of a stack in the document; a stack that is new gets the next one. */
 static uint32_t stack_number(struct writer *writer, uint32_t stack)
 {
-    if (stack >= writer->stacks)
+    if (stack >= writer->stacks && !add_stacks(writer))
         return 0;
     if (writer->stack_number[stack] == PA_NONE) {
         uint32_t *slot = pa_array_push(writer->graph->work, &writer->stack_ids, PA_NONE);
@@ -104,6 +125,11 @@ static void write_frame(struct writer *writer, uint32_t id)
     else
         raw(writer, ", \"line\": null");
     number(writer, ", \"kind\": \"%s\"}", kinds[frame->kind]);
+}
+
+static uint32_t number_of_stack(void *context, uint32_t stack)
+{
+    return stack_number(context, stack);
 }
 
 static void thread_number(struct writer *writer, uint32_t thread)
@@ -382,7 +408,7 @@ static void write_task(struct writer *writer, uint32_t id)
 {
     struct pa_graph *graph = writer->graph;
     struct pa_node node = graph->nodes.items[id];
-    uint32_t length, requests;
+    uint32_t length, requests, flags = writer->view->request->flags;
     bool must_cancel;
     pa_task_name(graph, id, writer->name, &length);
     const char *name = writer->name;
@@ -409,11 +435,19 @@ static void write_task(struct writer *writer, uint32_t id)
     if (pa_stack_derived_from(graph, node.stack, &place) != PA_NONE)
         raw(writer, ", \"derived_stack\": true");
     write_objects(writer, id);
-    if (writer->values && writer->view->request->flags & PA_REQUEST_LOCALS)
+    if (flags & PA_REQUEST_LOCALS && values_of(writer))
         pa_json_locals(writer->out, graph, writer->values, id);
+    if (flags & PA_REQUEST_CONTEXT && values_of(writer))
+        pa_json_context(writer->out, graph, writer->values, id);
+    pa_json_origin(writer->out, graph, id);
     write_awaited_by(writer, id, &node);
     write_waits_on(writer, id, &node);
-    raw(writer, ", \"exception\": null}");
+    raw(writer, ", \"exception\": ");
+    if (node.state == PA_FAILED_STATE && values_of(writer))
+        pa_json_exception(writer->out, graph, writer->values, id, number_of_stack, writer);
+    else
+        raw(writer, "null");
+    raw(writer, "}");
 }
 
 static void write_tasks(struct writer *writer)
@@ -488,11 +522,6 @@ static void write_cycles(struct writer *writer)
         first = graph->cycle_ends.items[i];
     }
     raw(writer, "],\n");
-}
-
-static uint32_t number_of_stack(void *context, uint32_t stack)
-{
-    return stack_number(context, stack);
 }
 
 static void write_greenlets(struct writer *writer)
@@ -590,9 +619,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
     writer->out = out;
     bool stats = view->request->flags & PA_REQUEST_STATS;
     if (!stats)
-        if (view->request->flags & PA_REQUEST_LOCALS)
-            writer->values = pa_values_new(view->graph->objects, pa_request_value_limits(view->request));
-    read_waited_futures(writer);
+        read_waited_futures(writer);
     if (work->fatal == PA_OK && begin(writer)) {
         write_head(writer);
         if (view->request->command == PA_COMMAND_INFO)

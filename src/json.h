@@ -2,8 +2,8 @@
 #ifndef PA_JSON_H
 #define PA_JSON_H
 
-#include "session.h"
 #include "greenlet_view.h"
+#include "session.h"
 #include "view.h"
 
 /** Print the document of a request. Every command has the same one; what differs is which tasks are in it. */

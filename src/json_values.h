@@ -12,4 +12,14 @@ void pa_json_value(struct pa_output *out, struct pa_objects *objects, const stru
 /** The member "locals" of a task, aligned with its stack: [{NAME: VALUE}]. Its comma stands before it. */
 void pa_json_locals(struct pa_output *out, struct pa_graph *graph, struct pa_values *values, uint32_t node);
 
+/** The member "context": [{"name", and those of a value}]. Its comma stands before it. */
+void pa_json_context(struct pa_output *out, struct pa_graph *graph, struct pa_values *values, uint32_t node);
+
+/** The member "source_traceback", if the task has one: [{"function", "file", "line"}], innermost first. Its comma stands before it. */
+void pa_json_origin(struct pa_output *out, struct pa_graph *graph, uint32_t node);
+
+/** The exception that a failed task ended with, as {"id", "type", "message", "stack", "never_retrieved", "chain"}; null if it cannot be read. */
+void pa_json_exception(struct pa_output *out, struct pa_graph *graph, struct pa_values *values, uint32_t node,
+                       pa_stack_number *stack_number, void *context);
+
 #endif

@@ -30,6 +30,9 @@
 /* Classes of one tp_mro: 64 bases by PA_MAX_BASES, and mixins. */
 #define PA_MAX_MRO 1024u
 
+/* Exceptions that are shown of one task: the one it ended with, its causes and contexts, the members of groups. */
+#define PA_MAX_EXCEPTIONS 32u
+
 /* Variables of one frame: their number is below 65536 in code that the compiler makes, since an instruction names them by 16 bits. */
 #define PA_MAX_VARIABLES 65536u
 

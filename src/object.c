@@ -161,6 +161,21 @@ static enum pa_kind kind_by_class(struct pa_objects *objects, uint64_t type)
     return kind;
 }
 
+/* What sys.modules holds had to be read before it could tell which types these were: dict and str. */
+static void name_types(struct pa_objects *objects)
+{
+    for (size_t i = 0; i < KNOWN_TYPES; i++) {
+        uint32_t id =
+            pa_index_find(&objects->type_index, objects->types.items, sizeof(struct pa_type), objects->known[known_types[i].kind]);
+        struct pa_type *type = id == PA_NONE ? NULL : &objects->types.items[id];
+        if (!type || type->name.length > 0)
+            continue;
+        type->kind = (uint8_t)known_types[i].kind;
+        type->evidence = objects->known_by[known_types[i].kind];
+        type->name = pa_arena_add(objects->work, &objects->text, known_types[i].name, strlen(known_types[i].name));
+    }
+}
+
 /* Ask sys.modules for the static types that no symbol told. Once: a type of unknown name is rare. */
 static void search_modules(struct pa_objects *objects)
 {
@@ -176,6 +191,7 @@ static void search_modules(struct pa_objects *objects)
         else
             objects->known[kind] = 0;
     }
+    name_types(objects);
     if (objects->known_by[PA_KIND_BOOL] == PA_BY_SYS_MODULES && objects->known[PA_KIND_INT])
         pa_layout_calibrate_type_base(objects->layout, objects->memory, objects->known[PA_KIND_BOOL], objects->known[PA_KIND_INT]);
 }

@@ -51,6 +51,9 @@ void pa_out_json(struct pa_output *out, const char *text, size_t length);
 /** The escape of one code point as repr() writes it: "\n", "\x1b", "\ud800", "\'". @return its length. */
 uint32_t pa_escape(uint32_t c, char out[PA_ESCAPED_BYTES]);
 
+/** The number that a stack has in the JSON document; a new one gets the next. */
+typedef uint32_t pa_stack_number(void *context, uint32_t stack);
+
 /** Whether Python's repr() shows this code point as it is. */
 bool pa_is_printable(uint32_t c);
 

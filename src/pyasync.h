@@ -158,6 +158,7 @@ struct pa_operand {
 #define PA_REQUEST_INSTRUMENTATION 16384u /* --instrumentation: the verdict on each frame of a greenlet */
 #define PA_REQUEST_LOCALS          1024u  /* --locals: the variables of each frame */
 #define PA_REQUEST_STATS           4096u  /* --stats: how many tasks stand where, instead of the tasks */
+#define PA_REQUEST_CONTEXT         2048u  /* --context: the context variables of each task */
 
 #define PA_THREAD_DEFAULT UINT32_MAX       /* no --thread given */
 #define PA_THREAD_ALL     (UINT32_MAX - 1) /* --thread all */

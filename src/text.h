@@ -40,6 +40,8 @@ void pa_print_place(struct pa_printer *printer, uint32_t frame);
 /** frame_text.c: "  |   File 'app.py', line 16, in async fetch()", indented by @p spaces; with --source the line itself below. @p iframe is
     the address of the interpreter frame if its variables are to be shown, else 0. */
 void pa_print_frame(struct pa_printer *printer, uint32_t spaces, uint32_t frame, uint64_t iframe);
+/** frame_text.c: "'app.py', line 16, in async fetch()" behind @p before, with a line end. */
+void pa_print_frame_line(struct pa_printer *printer, const char *before, uint32_t frame);
 /** "thread 3 \"worker\"", or the interpreter's or kernel's idea of it if the debugger has no number */
 void pa_print_thread(struct pa_printer *printer, uint32_t thread);
 /** "Task-1 waits for Task-2, which waits for Task-1" */
@@ -63,6 +65,11 @@ void pa_print_trees(struct pa_printer *printer);
 struct pa_values *pa_printer_values(struct pa_printer *printer);
 /** text_values.c: the variables of the frame at @p iframe, a line each; nothing for 0. */
 void pa_print_locals(struct pa_printer *printer, uint32_t indent, uint64_t iframe);
+
+/** text_notes.c: why a failed task failed, with tracebacks; where a task was created; its context variables. Lines of their own. */
+void pa_print_failure(struct pa_printer *printer, uint32_t indent, uint32_t node);
+void pa_print_origin(struct pa_printer *printer, uint32_t indent, uint32_t node);
+void pa_print_context(struct pa_printer *printer, uint32_t indent, uint32_t node);
 
 /** The names of states and activities, as in the JSON. */
 const char *pa_state_name(enum pa_state state);

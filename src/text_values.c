@@ -22,10 +22,10 @@ static void print_value(struct pa_printer *printer, const char *name, uint32_t l
 
 void pa_print_locals(struct pa_printer *printer, uint32_t indent, uint64_t iframe)
 {
-    struct pa_values *values = pa_printer_values(printer);
+    struct pa_values *values = iframe == 0 ? NULL : pa_printer_values(printer);
     struct pa_variables variables;
     struct pa_value value;
-    if (!values || iframe == 0)
+    if (!values)
         return;
     pa_variables_begin(printer->graph->codes, iframe, &variables);
     while (pa_variables_next(&variables)) {

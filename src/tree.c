@@ -191,6 +191,8 @@ static void print_notes(struct tree *tree, uint32_t level, const struct pa_group
             pa_print_thread(printer, node->thread);
         }
         pa_out(out, PA_STYLE_PLAIN, "\n");
+    } else if (node->state == PA_FAILED_STATE && single) {
+        pa_print_failure(printer, 4 * level, id);
     } else if (node->state != PA_PENDING || node->activity == PA_CREATED || node->activity == PA_READY) {
         begin_note(tree, level);
         pa_out(out, PA_STYLE_PLAIN,
@@ -208,6 +210,10 @@ static void print_notes(struct tree *tree, uint32_t level, const struct pa_group
         begin_note(tree, level);
         pa_out_counted(out, stale, "awaiter has ended and is left out\n", "awaiters have ended and are left out\n");
     }
+    if (node->flags & PA_NODE_TASK && single)
+        pa_print_origin(printer, 4 * level, id);
+    if (node->flags & PA_NODE_TASK && single && printer->request->flags & PA_REQUEST_CONTEXT)
+        pa_print_context(printer, 4 * level, id);
     for (uint32_t i = 0; single && i < graph->problems.count; i++) {
         if (graph->problems.items[i].node != id)
             continue;

@@ -300,3 +300,10 @@ void pa_value_render_text(struct pa_values *values, const char *text, uint32_t l
     put_name(values, text, length);
     end(values, 0, value);
 }
+
+void pa_value_render_message(struct pa_values *values, uint64_t exception, struct pa_value *value)
+{
+    begin(values);
+    put_message(values, exception);
+    end(values, exception, value);
+}

@@ -97,6 +97,9 @@ bool open_container(struct pa_values *values, uint64_t object, enum pa_kind kind
 /** Write the next element of the innermost level, or close it. */
 void step_level(struct pa_values *values);
 
+/** value_exception.c: what str() would give for an exception. */
+void put_message(struct pa_values *values, uint64_t exception);
+
 /* value.c */
 
 /** Write an object, or open a level for it. @p telling: what the name before it tells. */

@@ -24,7 +24,7 @@ bool pa_view_grouped(const struct pa_view *view)
     if (flags & PA_REQUEST_GROUP)
         return true;
     /* What differs from task to task is shown of each. */
-    if (flags & PA_REQUEST_LOCALS)
+    if (flags & (PA_REQUEST_LOCALS | PA_REQUEST_CONTEXT))
         return false;
     return view->request->command != PA_COMMAND_TASKS && view->reason != PA_BECAUSE_NAMED;
 }

@@ -94,6 +94,7 @@ OPTIONS = (
            "N", _count),
     Option("--instrumentation", _GREENLETS, "whether the code of each frame calls the profilers that it should",
            flag=library.REQUEST_INSTRUMENTATION),
+    Option("--context", _STACKS, "show the context variables of each task, every task on its own", flag=library.REQUEST_CONTEXT),
     Option("--no-head", _SHOWN, "leave out the summary before the tasks", flag=library.REQUEST_NO_HEAD),
     Option("--compat", frozenset((_BACKTRACE,)), "exactly the text of asyncio.print_call_graph()", flag=library.REQUEST_COMPAT),
     Option("--json", _EVERY, "print one JSON document (schema pyasync/1)", "json"),

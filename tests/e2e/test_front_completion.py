@@ -27,7 +27,7 @@ def terminal(gdb, core):
 def test_options(complete):
     (every,) = complete("py-async-bt --")
     assert "py-async-bt --all" in every and "py-async-bt --no-group" in every and "py-async-bt --output" in every
-    assert len(every) == 19
+    assert len(every) == 23
     assert "py-async-bt --memory-stats" not in every
 
 

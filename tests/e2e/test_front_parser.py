@@ -92,7 +92,7 @@ def test_help_names_every_option_of_the_command_and_no_other(gdb):
     shown = ["--all", "--thread N|all", "--state S", "--limit N", "--no-head", "--show-secrets"]
     lists = [*shown, "--in TEXT", "--stats"]
     frames = ["--group", "--no-group", "--frames N", "--source", "--locals", "--locals-depth N", "--locals-length N"]
-    stacks = [*frames, "--depth N"]
+    stacks = [*frames, "--depth N", "--context"]
 
     def options(text):
         lines = text.partition("Options:\n")[2].partition("\n\n")[0].splitlines()

@@ -33,6 +33,8 @@ interpreter = 0  # a scenario sets it in a sub-interpreter
 texts = True  # ask asyncio for its own text; a process with sub-interpreters cannot fork for it
 loops = {}  # loop: native id of the thread that runs it; None: that thread has ended
 values = None  # a function that tells how a value is shown: then the variables of the scenario's frames are written down
+contexts = False  # write down the context variables of each task, as values tells
+failed = []  # failed tasks whose exceptions are written down
 keep = []  # what must stay alive until the end
 compiled_files = {}  # qualified name of an async generator compiled by Cython: its file
 expected = {}  # task: fields that the scenario states itself, because asking asyncio would not tell the truth
@@ -137,6 +139,7 @@ def write(frame, result=None):
         "tasks": [task_entry(task, loop, on_stack) for task, loop in tasks.items()],
         "ended": [ended_entry(task) for task in ended_awaiters(tasks)],
         "futures": [future_entry(future) for future in awaited_futures(tasks)],
+        "failed": [failed_entry(task) for task in failed],
         "loops": [loop_entry(loop) for loop in loops],
         "threads": [thread_entry(*thread) for thread in threads.items()],
     }
@@ -193,6 +196,11 @@ def task_entry(task, loop, on_stack):
         "future": None if waits_on is None else address(waits_on),
         **awaiters(task),
     }
+    if contexts:
+        entry["context"] = [value_entry(value) | {"name": variable.name} for variable, value in task.get_context().items()]
+    if isinstance(task, asyncio.Task) and task._source_traceback:
+        created = [{"function": item.name, "file": item.filename, "line": item.lineno} for item in task._source_traceback]
+        entry["source_traceback"] = created[::-1]
     return entry | expected.get(task, {})
 
 
@@ -249,7 +257,7 @@ def state_of(future):
         return "pending"
     if future.cancelled():
         return "cancelled"
-    return "failed" if future.exception() else "done"
+    return "failed" if future._exception else "done"  # exception() would note that it was asked for
 
 
 def awaiters(future):
@@ -412,11 +420,47 @@ def frame_entry(frame, owner):
     kind = KINDS.get(type(owner), "function")
     entry = {"function": code.co_qualname, "file": code.co_filename, "line": frame.f_lineno, "kind": kind}
     if values is not None and code.co_name != "<module>" and frame.f_globals["__name__"] == "__main__":
-        entry["locals"] = {
-            name: {"type": type_name(value), "address": address(value), "value": values(value)}
-            for name, value in frame.f_locals.items()
-        }
+        entry["locals"] = {name: value_entry(value) for name, value in frame.f_locals.items()}
     return entry
+
+
+def value_entry(value):
+    return {"type": type_name(value), "address": address(value), "value": values(value)}
+
+
+def failed_entry(task):
+    """Without exception(), which would note that the exception was retrieved."""
+    chain = []
+    add_exceptions(chain, [("", None, task._exception)])
+    first, *others = chain
+    return {"id": address(task), "never_retrieved": task._log_traceback, **first, "chain": others}
+
+
+def add_exceptions(chain, waiting):
+    """The exceptions that lead to others, as a traceback shows them, breadth first, each once."""
+    seen = set()
+    while waiting:
+        relation, of, exception = waiting.pop(0)
+        if exception in seen:
+            continue
+        seen.add(exception)
+        chain.append(exception_entry(exception) | ({"relation": relation, "of": address(of)} if of else {}))
+        if exception.__cause__:
+            waiting.append(("cause", exception, exception.__cause__))
+        elif exception.__context__ and not exception.__suppress_context__:
+            waiting.append(("context", exception, exception.__context__))
+        if isinstance(exception, BaseExceptionGroup):
+            waiting += [("member", exception, member) for member in exception.exceptions]
+
+
+def exception_entry(exception):
+    frames = [frame_of_traceback(frame.f_code, line) for frame, line in traceback.walk_tb(exception.__traceback__)]
+    return {"exception": address(exception), "type": type_name(exception), "message": str(exception), "stack": frames[::-1]}
+
+
+def frame_of_traceback(code, line):
+    kind = "coroutine" if code.co_flags & inspect.CO_COROUTINE else "function"
+    return {"function": code.co_qualname, "file": code.co_filename, "line": line, "kind": kind}
 
 
 def add_texts(document, tasks, on_stack):
