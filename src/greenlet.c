@@ -89,12 +89,14 @@ static void add_greenlet(struct pa_graph *graph, uint64_t address, uint32_t type
 
 /* ---- a search of memory, where the garbage collector's lists cannot be walked */
 
-/* An object of the type: a greenlet, if it is linked into a list of the garbage collector. Include/internal/pycore_gc.h, PyGC_Head. */
+/* Whether one of an object's neighbours in a list of the garbage collector has it too. Include/internal/pycore_gc.h, PyGC_Head. */
 static bool is_linked(struct pa_graph *graph, uint64_t address)
 {
-    uint64_t next, back;
-    return pa_memory_u64(graph->memory, address - 16, &next) && pa_memory_u64(graph->memory, (next & ~3ull) + 8, &back) &&
-           (back & ~3ull) == address - 16;
+    uint64_t next, previous, back, head = address - 16;
+    if (!pa_memory_u64(graph->memory, head, &next) || !pa_memory_u64(graph->memory, head + 8, &previous))
+        return false;
+    return (pa_memory_u64(graph->memory, (next & ~3ull) + 8, &back) && (back & ~3ull) == head) ||
+           (pa_memory_u64(graph->memory, previous & ~3ull, &back) && (back & ~3ull) == head);
 }
 
 static void add_type(struct reader *reader, uint64_t type)

@@ -101,7 +101,7 @@ def test_help_names_every_option_of_the_command_and_no_other(gdb):
     assert options(backtrace) == sorted(every + lists + stacks + ["--compat"])
     assert options(awaited_by) == sorted(every + lists + stacks)
     assert options(tasks) == sorted(every + lists)
-    assert options(greenlets) == sorted(every + shown + frames)
+    assert options(greenlets) == sorted([*every, *shown, *frames, "--instrumentation"])
     assert options(info) == sorted(every)
 
 

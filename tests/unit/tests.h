@@ -23,6 +23,7 @@ Suite *cycle_suite(void);
 Suite *cython_suite(void);
 Suite *find_suite(void);
 Suite *gc_suite(void);
+Suite *greenlet_suite(void);
 Suite *held_suite(void);
 Suite *layout_suite(void);
 Suite *linetable_suite(void);
