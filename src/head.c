@@ -21,7 +21,8 @@ static const char *print_left_out(struct pa_printer *printer, const char *before
     return ", ";
 }
 
-void pa_print_filtered_out(struct pa_printer *printer)
+/* That no task is left of the selection, and which filter left out how many. */
+static void print_filtered_out(struct pa_printer *printer)
 {
     const struct pa_request *request = printer->request;
     const struct pa_left_out *left_out = &printer->view->left_out;
@@ -42,7 +43,7 @@ static void print_reason(struct pa_printer *printer)
     const struct pa_view *view = printer->view;
     uint32_t others = view->total - view->selected.count;
     if (pa_view_filtered_out(view)) {
-        pa_print_filtered_out(printer);
+        print_filtered_out(printer);
         return;
     }
     switch (view->reason) {
@@ -172,6 +173,11 @@ void pa_print_head(struct pa_printer *printer)
     room -= graph->greenlets_how ? 2 : 0;
     uint32_t findings = graph->cycle_ends.count < 3 ? graph->cycle_ends.count : 3;
     uint32_t loops = graph->loops.count <= room - findings ? graph->loops.count : room - findings - 1;
+    if (printer->request->flags & (PA_REQUEST_COMPAT | PA_REQUEST_NO_HEAD) || printer->view->reason == PA_BECAUSE_NAMED) {
+        if (pa_view_filtered_out(printer->view))
+            print_filtered_out(printer);
+        return;
+    }
     print_reason(printer);
     for (uint32_t i = 0; i < loops; i++)
         print_loop(printer, &graph->loops.items[i]);

@@ -13,6 +13,7 @@ void pa_out_begin(struct pa_output *out, struct pa_work *work, bool styled)
     out->styled = styled;
     out->style = PA_STYLE_PLAIN;
     out->length = 0;
+    out->quote_dot = false;
 }
 
 void pa_out_flush(struct pa_output *out)
@@ -22,7 +23,7 @@ void pa_out_flush(struct pa_output *out)
     out->length = 0;
 }
 
-static void put(struct pa_output *out, enum pa_style style, const char *bytes, size_t length)
+static void put_raw(struct pa_output *out, enum pa_style style, const char *bytes, size_t length)
 {
     if (!out->styled)
         style = PA_STYLE_PLAIN;
@@ -46,6 +47,42 @@ static void put(struct pa_output *out, enum pa_style style, const char *bytes, s
         if (length > 0)
             pa_out_flush(out);
     }
+}
+
+/* What means something inside the quotes of Graphviz: the quote, the begin of an escape and that of an HTML entity. */
+static const char *dot_escape(char byte)
+{
+    switch (byte) {
+    case '"':
+        return "\\\"";
+    case '\\':
+        return "\\\\";
+    case '&':
+        return "&amp;";
+    case '\n':
+        return "\\l"; /* ends a line that is aligned left */
+    default:
+        return NULL;
+    }
+}
+
+static void put(struct pa_output *out, enum pa_style style, const char *bytes, size_t length)
+{
+    size_t run = 0; /* begin of what needs no escape */
+    for (size_t i = 0; i < length && out->quote_dot; i++) {
+        const char *text = dot_escape(bytes[i]);
+        if (!text)
+            continue;
+        put_raw(out, style, bytes + run, i - run);
+        put_raw(out, style, text, strlen(text));
+        run = i + 1;
+    }
+    put_raw(out, style, bytes + run, length - run);
+}
+
+void pa_out_quote_dot(struct pa_output *out, bool on)
+{
+    out->quote_dot = on;
 }
 
 void pa_out(struct pa_output *out, enum pa_style style, const char *text)

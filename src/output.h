@@ -14,6 +14,7 @@
 struct pa_output {
     struct pa_work *work;
     bool styled;
+    bool quote_dot; /* what is written stands in the quotes of a text for Graphviz */
     uint32_t style; /* of what is in the buffer */
     uint32_t length;
     char buffer[PA_OUTPUT_BUFFER];
@@ -53,6 +54,9 @@ uint32_t pa_escape(uint32_t c, char out[PA_ESCAPED_BYTES]);
 
 /** The number that a stack has in the JSON document; a new one gets the next. */
 typedef uint32_t pa_stack_number(void *context, uint32_t stack);
+
+/** From now on write what stands between the quotes of an attribute of Graphviz, escaped for it, until it is switched off. */
+void pa_out_quote_dot(struct pa_output *out, bool on);
 
 /** Whether Python's repr() shows this code point as it is. */
 bool pa_is_printable(uint32_t c);

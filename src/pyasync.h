@@ -128,6 +128,7 @@ enum pa_command {
 enum pa_format {
     PA_FORMAT_TEXT = 0,
     PA_FORMAT_JSON = 1,
+    PA_FORMAT_DOT = 2, /* for Graphviz: py-async-bt and py-awaited-by */
 };
 
 /** An operand that stands for tasks. The front decides the kind by its first character or by *?[ (README, "Naming a task"). */

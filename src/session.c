@@ -1,6 +1,7 @@
 /* Sessions: finding, walking once, and running requests. See pyasync.h and session.h. */
 #include "session.h"
 
+#include "dot.h"
 #include "json.h"
 #include "limits.h"
 #include "text.h"
@@ -173,9 +174,10 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *r
     if (status == PA_OK && !greenlets_only)
         status = pa_view_init(&view, &session->graph, request, session->error, sizeof(session->error));
     if (status == PA_OK)
-        status = request->format == PA_FORMAT_JSON ? pa_json_print(session, &view, &greenlets, &session->out)
-                 : greenlets_only                  ? pa_greenlet_text_print(&greenlets, &session->out)
-                                                   : pa_text_print(&view, &session->out);
+        status = request->format == PA_FORMAT_JSON  ? pa_json_print(session, &view, &greenlets, &session->out)
+                 : request->format == PA_FORMAT_DOT ? pa_dot_print(&view, &session->out)
+                 : greenlets_only                   ? pa_greenlet_text_print(&greenlets, &session->out)
+                                                    : pa_text_print(&view, &session->out);
     pa_view_deinit(&view);
     pa_greenlet_view_deinit(&greenlets);
     return status;

@@ -180,12 +180,7 @@ enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out)
     if (!printer)
         return work->fatal;
     printer->view = view;
-
-    bool compat = view->request->flags & PA_REQUEST_COMPAT;
-    if (!compat && !(view->request->flags & PA_REQUEST_NO_HEAD) && view->reason != PA_BECAUSE_NAMED)
-        pa_print_head(printer);
-    else if (pa_view_filtered_out(view))
-        pa_print_filtered_out(printer);
+    pa_print_head(printer);
     if (view->request->flags & PA_REQUEST_STATS)
         pa_print_stats(printer);
     else if (view->request->command == PA_COMMAND_TASKS && !pa_view_grouped(view))

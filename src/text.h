@@ -47,13 +47,13 @@ void pa_print_thread(struct pa_printer *printer, uint32_t thread);
 /** "Task-1 waits for Task-2, which waits for Task-1" */
 void pa_print_cycle(struct pa_printer *printer, uint32_t cycle);
 
-/** head.c: why these tasks, the loops, what is remarkable, the totals. At most PA_HEAD_LINES. */
+/**
+ * head.c: why these tasks, the loops, what is remarkable, the totals. At most PA_HEAD_LINES; where the request wants no head, only that
+ * the filters leave no task, if so.
+ */
 void pa_print_head(struct pa_printer *printer);
 /** head.c: problems, and whether the answer is complete. */
 void pa_print_end(struct pa_printer *printer);
-
-/** head.c: that no task is left of the selection, and which filter left out how many. */
-void pa_print_filtered_out(struct pa_printer *printer);
 
 /** text_stats.c: how many of the selected tasks stand where. */
 void pa_print_stats(struct pa_printer *printer);

@@ -1,9 +1,11 @@
-"""Options and operands of the commands: one table, from which parsing, help and completion follow.
+"""Options and operands of the commands: one table, from which the parser, help and completion follow.
 
-Not argparse: that ends the process on --help and on errors, and what it accepts and prints changes with the Python inside GDB.
+The parser is argparse's, without what would end GDB (it exits on --help and on errors) and without its own texts, which change
+with the Python inside GDB.
 """
 
-from typing import Any, Callable, FrozenSet, List, NamedTuple, Optional, Tuple
+import argparse
+from typing import Any, Callable, FrozenSet, List, NamedTuple, NoReturn, Optional, Tuple
 
 import gdb
 
@@ -64,6 +66,7 @@ class Option(NamedTuple):
     choices: Tuple[str, ...] = ()  # for completion
     flag: int = 0  # the bits of Arguments.flags that it sets ...
     unflag: int = 0  # ... and takes back
+    excludes: Tuple[str, ...] = ()  # options that it cannot stand beside
     hidden: bool = False  # for maintenance: not in help and completion
 
 
@@ -98,6 +101,7 @@ OPTIONS = (
     Option("--no-head", _SHOWN, "leave out the summary before the tasks", flag=library.REQUEST_NO_HEAD),
     Option("--compat", frozenset((_BACKTRACE,)), "exactly the text of asyncio.print_call_graph()", flag=library.REQUEST_COMPAT),
     Option("--json", _EVERY, "print one JSON document (schema pyasync/1)", "json"),
+    Option("--dot", _STACKS, "print the graph for Graphviz (dot -Tsvg)", "dot", excludes=("--json", "--stats", "--compat")),
     Option("--output", _EVERY, "write to FILE (0600, replaced at the end) and print nothing", "output", "FILE"),
     Option("--show-secrets", _SHOWN, "do not hide what looks like a password or token", flag=library.REQUEST_SHOW_SECRETS),
     Option("--exhaustive", _EVERY, "search all memory of a live process for Python's tables", flag=library.REQUEST_EXHAUSTIVE),
@@ -106,13 +110,15 @@ OPTIONS = (
     Option("--help", _EVERY, "show this help", "help"),
 )  # fmt: skip
 
-_SHORT = {"-h": "--help"}
+_SHORT = {"--help": "-h"}
 
 
-class Arguments:
+class Arguments(argparse.Namespace):
     """A parsed command line."""
 
     def __init__(self) -> None:
+        super().__init__()
+        self.given: List[str] = []  # the options
         self.flags = 0
         self.thread = library.THREAD_DEFAULT
         self.state: Optional[str] = None
@@ -123,10 +129,15 @@ class Arguments:
         self.value_depth = 0
         self.value_length = 0
         self.json = False
+        self.dot = False
         self.output: Optional[str] = None
         self.no_map = False
         self.help = False
         self.operands: List[str] = []
+
+    @property
+    def format(self) -> int:
+        return library.FORMAT_JSON if self.json else library.FORMAT_DOT if self.dot else library.FORMAT_TEXT
 
     @property
     def exhaustive(self) -> bool:
@@ -137,48 +148,65 @@ def options_of(command: int, hidden: bool = False) -> List[Option]:
     return [option for option in OPTIONS if command in option.commands and (hidden or not option.hidden)]
 
 
+class _Set(argparse.Action):
+    """What an option does. All it refuses it says in its own words."""
+
+    def __init__(self, option_strings: List[str], dest: str, option: Option) -> None:
+        # Without a value argparse gives None: its own message for that is not ours.
+        super().__init__(option_strings, dest, nargs="?" if option.value else 0, default=argparse.SUPPRESS)
+        self._option = option
+
+    def __call__(self, _parser: Any, arguments: Any, value: Any, _name: Optional[str] = None) -> None:
+        option = self._option
+        for other in arguments.given:
+            if other in option.excludes or option.name in next(each.excludes for each in OPTIONS if each.name == other):
+                raise UsageError(f"{option.name} does not go with {other}")
+        arguments.given.append(option.name)
+        arguments.flags = arguments.flags & ~option.unflag | option.flag
+        if option.value:
+            setattr(arguments, option.field, _converted(option, value))
+        elif option.field:
+            setattr(arguments, option.field, True)
+
+
+def _converted(option: Option, value: Optional[str]) -> Any:
+    if value is None:
+        raise UsageError(f"{option.name} needs a value: {option.name} {option.value}")
+    try:
+        return option.convert(value)
+    except UsageError as error:
+        raise UsageError(f"{option.name} {error}") from None
+
+
+class _Parser(argparse.ArgumentParser):
+    """The options of one command."""
+
+    def __init__(self, command: int) -> None:
+        super().__init__(add_help=False, allow_abbrev=False, exit_on_error=False)
+        for option in options_of(command, hidden=True):
+            names = [name for name in (_SHORT.get(option.name), option.name) if name]
+            self.add_argument(*names, action=_Set, option=option)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
 def parse(command: int, line: str, takes_operands: bool) -> Arguments:
     """Parse what follows the command's name, quoted as for a shell. Options stand anywhere before `--`. Raises UsageError."""
-    known = {option.name: option for option in options_of(command, hidden=True)}
-    arguments = Arguments()
     words = gdb.string_to_argv(line) if line.strip() else []
-    position = 0
-    while position < len(words):
-        word = words[position]
-        position += 1
-        if word == "--":
-            arguments.operands += words[position:]
-            break
-        if not word.startswith("-") or word == "-":
-            arguments.operands.append(word)
-            continue
-        name, equals, value = word.partition("=")
-        name = _SHORT.get(name, name)
-        option = known.get(name)
-        if option is None:
-            raise UsageError(f"unknown option {name}; --help lists the options, and -- ends them")
-        if option.value and not equals:
-            if position == len(words) or words[position].startswith("--"):
-                raise UsageError(f"{name} needs a value: {name} {option.value}")
-            value = words[position]
-            position += 1
-        elif equals and not option.value:
-            raise UsageError(f"{name} takes no value")
-        _apply(arguments, option, value)
+    # Operands are what argparse leaves: its versions differ in what they make of `--` and of operands between options.
+    end = words.index("--") if "--" in words else len(words)
+    try:
+        arguments, left = _Parser(command).parse_known_args(words[:end], Arguments())
+    except argparse.ArgumentError as error:  # the one left to argparse: --json=yes
+        raise UsageError(f"{error.argument_name} takes no value") from None
+    unknown = next((word for word in left if word.startswith("-") and word != "-"), None)
+    if unknown is not None:
+        raise UsageError(f"unknown option {unknown.partition('=')[0]}; --help lists the options, and -- ends them")
+    arguments.operands = left + words[end + 1 :]
     if arguments.operands and not takes_operands and not arguments.help:
         raise UsageError(f"takes no operand, but got '{arguments.operands[0]}'")
     return arguments
-
-
-def _apply(arguments: Arguments, option: Option, value: str) -> None:
-    arguments.flags = arguments.flags & ~option.unflag | option.flag
-    if option.value:
-        try:
-            setattr(arguments, option.field, option.convert(value))
-        except UsageError as error:
-            raise UsageError(f"{option.name} {error}") from None
-    elif option.field:
-        setattr(arguments, option.field, True)
 
 
 def option_help(command: int) -> str:

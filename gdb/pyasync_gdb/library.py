@@ -41,6 +41,7 @@ COMMAND_GREENLETS = 4
 # enum pa_format
 FORMAT_TEXT = 0
 FORMAT_JSON = 1
+FORMAT_DOT = 2
 
 # enum pa_operand_kind
 OPERAND_NAME = 0

@@ -157,7 +157,7 @@ def _check_target() -> None:
 
 def _answer(session: Session, command: int, arguments: Arguments) -> None:
     request = _request(session, command, arguments)
-    output = File(arguments.output) if arguments.output else Terminal(allow_styles=not arguments.json)
+    output = File(arguments.output) if arguments.output else Terminal(allow_styles=arguments.format == library.FORMAT_TEXT)
     complete = False
     try:
         request.flags |= library.REQUEST_STYLED if output.styled else 0
@@ -174,7 +174,7 @@ def _request(session: Session, command: int, arguments: Arguments) -> library.Re
         entry.kind, entry.address, entry.text = operand.kind, operand.address, _encode(operand.text)
     return library.Request(
         command=command,
-        format=library.FORMAT_JSON if arguments.json else library.FORMAT_TEXT,
+        format=arguments.format,
         flags=arguments.flags,
         thread=arguments.thread,
         limit=arguments.limit,

@@ -24,10 +24,11 @@ def terminal(gdb, core):
         yield child
 
 
-def test_options(complete):
+def test_options(gdb, complete):
     (every,) = complete("py-async-bt --")
+    (text,) = gdb.run(["help py-async-bt"], *gdb.source())
     assert "py-async-bt --all" in every and "py-async-bt --no-group" in every and "py-async-bt --output" in every
-    assert len(every) == 23
+    assert every == sorted(f"py-async-bt {option}" for option in re.findall(r"^  (--\S+)", text, re.M))
     assert "py-async-bt --memory-stats" not in every
 
 

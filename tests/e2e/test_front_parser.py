@@ -13,7 +13,11 @@ WRONG = {
     "py-async-bt --nope": "unknown option --nope",
     "py-async-bt --nope=3": "unknown option --nope",
     "py-async-bt -x": "unknown option -x",
-    "py-async-bt --dot": "unknown option --dot",
+    "py-async-bt --dot --json": "--json does not go with --dot",
+    "py-async-bt --json --all --dot": "--dot does not go with --json",
+    "py-awaited-by --stats --dot": "--dot does not go with --stats",
+    "py-async-bt --dot --compat": "--compat does not go with --dot",
+    "py-async-tasks --dot": "unknown option --dot",
     "py-async-bt --stat waiting": "unknown option --stat",
     "py-async-info --stats": "unknown option --stats",
     "py-async-bt --limit": "--limit needs a value: --limit N",
@@ -92,7 +96,7 @@ def test_help_names_every_option_of_the_command_and_no_other(gdb):
     shown = ["--all", "--thread N|all", "--state S", "--limit N", "--no-head", "--show-secrets"]
     lists = [*shown, "--in TEXT", "--stats"]
     frames = ["--group", "--no-group", "--frames N", "--source", "--locals", "--locals-depth N", "--locals-length N"]
-    stacks = [*frames, "--depth N", "--context"]
+    stacks = [*frames, "--depth N", "--context", "--dot"]
 
     def options(text):
         lines = text.partition("Options:\n")[2].partition("\n\n")[0].splitlines()
@@ -115,6 +119,7 @@ def test_options_reach_the_library(on_core):
         "py-async-bt --thread 7 --state waiting": "command 0 format 0 flags 0 thread 7 limit 0 frames 0 depth 0 state waiting",
         "py-async-bt --thread all": "command 0 format 0 flags 0 thread -2 limit 0 frames 0 depth 0 state -",
         # The values of PA_REQUEST_* in src/pyasync.h.
+        "py-awaited-by --dot": "command 1 format 2 flags 0 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --all": "command 0 format 0 flags 1 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --compat": "command 0 format 0 flags 2 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --no-head": "command 0 format 0 flags 4 thread -1 limit 0 frames 0 depth 0 state -",

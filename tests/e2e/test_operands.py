@@ -207,9 +207,9 @@ def test_an_empty_selection_still_says_what_the_process_does(gdb, build):
 
 
 def test_tasks_are_limited_only_if_asked(gdb, build):
-    few, every, everything = harness.ask_core(
-        gdb, build, "hostile", "py-async-tasks --no-head --limit 3", "py-async-tasks --no-head", "py-async-tasks --no-head --all --limit 3"
-    )
+    options = ("--limit 3", "", "--all --limit 3")
+    commands = [f"py-async-tasks --no-head {option}" for option in options]
+    few, every, everything = harness.ask_core(gdb, build, "hostile", *commands)
     lines = every.text.splitlines()
     assert everything.text == every.text
     assert few.text.splitlines() == [*lines[:3], f"… {len(lines) - 1 - 3} more tasks", lines[-1]], few

@@ -16,7 +16,7 @@ NO_ACTIVITIES = dict.fromkeys(("running", "executing", "ready", "waiting", "crea
 
 
 def telling_frame(stack):
-    """The innermost frame of the user's own code, else the innermost: here all of the standard library and nothing else is foreign."""
+    """The innermost frame of the user's own code, else the innermost: here only the standard library is foreign."""
     frames = [frame for frame in stack if frame["kind"] != "awaitable"]
     own = [frame for frame in frames if frame["file"] and "/lib/python3" not in frame["file"] and frame["file"][0] != "<"]
     return (own or frames or [None])[0]
@@ -75,7 +75,8 @@ def test_text_says_the_same(reading):
     rows = lines[begin + 1 : begin + 1 + len(stats["frames"])]
     for row, place in zip(rows, stats["frames"]):
         assert row.split()[0] == f"{place['tasks']:,}", reading.repeat("stats.txt")
-    columns = [name for name, count in {**stats["activities"], **stats["states"]}.items() if count and name not in ("pending", "ended")]
+    named = {**stats["activities"], **stats["states"]}
+    columns = [name for name, count in named.items() if count and name not in ("pending", "ended")]
     assert sorted(lines[begin].split()) == sorted(["tasks", *columns]), reading.repeat("stats.txt")
     assert lines[-1].startswith(("Complete: ", "INCOMPLETE: "))
 

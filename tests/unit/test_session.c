@@ -314,6 +314,41 @@ START_TEST(test_stats)
 }
 END_TEST
 
+/* Whether every quoted text ends on its line, and nothing but our own words stands outside of quotes. */
+static bool is_dot(const char *text)
+{
+    static const char own[] = "abcdefghijklmnopqrstuvwxyzR0123456789 \n[]{}=,;->_";
+    bool quoted = false;
+    for (; *text; text++) {
+        if (quoted && *text == '\\' && text[1] != '\0')
+            text++;
+        else if (*text == '"')
+            quoted = !quoted;
+        else if (quoted ? *text == '\n' || *text == '\0' : !strchr(own, *text))
+            return false;
+    }
+    return !quoted;
+}
+
+START_TEST(test_dot_is_quoted_and_grouped)
+{
+    static const uint32_t flags[] = {0, PA_REQUEST_ALL | PA_REQUEST_NO_GROUP, PA_REQUEST_NO_HEAD, PA_REQUEST_SHOW_SECRETS};
+    open_busy(_i);
+    for (size_t i = 0; i < 2 * COUNT(flags); i++) {
+        struct pa_request request = request_of(i % 2, PA_FORMAT_DOT, flags[i / 2]);
+        const char *output = answer(&request);
+        ck_assert_msg(is_dot(output), "%.2000s", output);
+        ck_assert_msg(strncmp(output, "digraph pyasync {\n", 18) == 0 && strstr(output, "\n}\n"), "%.2000s", output);
+        ck_assert_has(output, " -> n");
+    }
+    struct pa_request request = request_of(PA_COMMAND_AWAITED_BY, PA_FORMAT_DOT, 0);
+    ck_assert_has(answer(&request), "[label=\"6 tasks\\l");
+    request.limit = 1;
+    ck_assert_has(answer(&request), "  more [label=\"\xe2\x80\xa6 ");
+    close_busy();
+}
+END_TEST
+
 /* ---- ends ---- */
 
 static uint64_t memory_now(void)
@@ -331,6 +366,8 @@ START_TEST(test_abort_at_any_callback_frees_all)
     busy = busy_make(python);
     python->image->source = "x = 1";
     request.flags = PA_REQUEST_ALL | PA_REQUEST_STYLED | (_i % 2 ? PA_REQUEST_SOURCE : 0) | (_i % 4 == 2 ? PA_REQUEST_STATS : 0);
+    if (_i % 8 == 1)
+        request.format = PA_FORMAT_DOT;
     if (_i >= 8)
         python_forget_files(python);
     for (uint64_t n = 1;; n++) {
@@ -398,6 +435,8 @@ START_TEST(test_too_little_memory_is_said_and_nothing_leaks)
 {
     struct pa_request request = nth_request((uint32_t)_i);
     request.flags = PA_REQUEST_ALL | (_i % 4 == 2 ? PA_REQUEST_STATS : 0);
+    if (_i == 1)
+        request.format = PA_FORMAT_DOT;
     open_busy(PYTHON_3_15);
     ck_assert_int_eq(run(&request), PA_OK);
     uint64_t current, peak;
@@ -640,6 +679,7 @@ Suite *session_suite(void)
     tcase_add_test(tests, test_wrong_options_fail_in_one_line);
     tcase_add_test(tests, test_filters);
     tcase_add_loop_test(tests, test_stats, 0, PYTHON_BUILDS);
+    tcase_add_loop_test(tests, test_dot_is_quoted_and_grouped, 0, PYTHON_BUILDS);
     tcase_add_test(tests, test_second_request_does_not_walk_again);
     tcase_add_loop_test(tests, test_same_answer_live_and_from_a_core, 0, PYTHON_BUILDS);
     tcase_add_test(tests, test_session_of_another_abi_is_refused);
