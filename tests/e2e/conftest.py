@@ -31,6 +31,12 @@ def place_of(item):
     return tuple(params[key] for key in ("gdb", "build", "scenario")) if {"gdb", "build", "scenario"} <= set(params) else None
 
 
+def exists(item):
+    """Whether the build has what the scenario needs."""
+    place = place_of(item)
+    return place is None or place[1] in harness.ONLY.get(place[2], harness.BUILDS)
+
+
 @pytest.hookimpl(tryfirst=True)  # xdist looks at the groups in the same hook
 def pytest_collection_modifyitems(config, items):
     """Tests of one GDB and build run in one test process, one after the other: they share what that GDB has read."""
@@ -38,6 +44,7 @@ def pytest_collection_modifyitems(config, items):
     if long and not config.getoption("long"):
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
+    items[:] = [item for item in items if exists(item)]
     for item in items:
         place = place_of(item)
         if place is not None:

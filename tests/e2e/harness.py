@@ -38,6 +38,9 @@ GDBS = ("host-gdb", "root-gdb")
 PAIRS = (("host-gdb", "python3.14"), ("root-gdb", "python3.15"), ("root-gdb", "python3.14d"), ("host-gdb", "python3.15d"))
 SCENARIOS = tuple(sorted(path.stem for path in (HERE / "scenarios").glob("*.py") if path.stem != "oracle"))
 
+# Scenarios for some builds only: uvloop is not for 3.15 yet.
+ONLY = {"uvloop_server": ("python3.14", "python3.14d")}
+
 # What GDB is asked about every core and process; FILE is the path that --output writes.
 COMMANDS = {
     "bt.json": "py-async-bt --all --json --output FILE",

@@ -14,7 +14,10 @@ import pytest
 
 # Of these the text is the same in every run: one thread, and no set of several awaiters, which stand in the order of
 # their addresses.
-GOLDEN = ("awaitables", "callback", "created", "eager", "gather", "hostile", "no_tasks", "secrets", "shield", "stale_awaiter")
+GOLDEN = (
+    "awaitables", "callback", "coroutine_objects", "created", "eager", "gather", "hostile",
+    "no_tasks", "secrets", "shield", "stale_awaiter",
+)  # fmt: skip
 TEXTS = ("bt", "awaited_by", "tasks")
 
 matrix = [pytest.mark.parametrize("build", harness.BUILDS), pytest.mark.parametrize("gdb", harness.GDBS)]

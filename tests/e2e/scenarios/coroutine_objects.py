@@ -13,6 +13,8 @@ import types
 
 import oracle
 
+oracle.lengths = True
+
 
 async def sleeps():
     await asyncio.sleep(1000)

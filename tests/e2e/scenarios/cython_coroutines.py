@@ -18,6 +18,7 @@ sys.path.insert(0, str(place / "extensions" / f"python3.{sys.version_info.minor}
 
 import compiled  # noqa: E402
 
+oracle.lengths = True
 oracle.compiled_files["numbers"] = "compiled.pyx"
 
 

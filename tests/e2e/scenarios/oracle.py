@@ -31,6 +31,7 @@ MODE, OUTPUT = sys.argv[1:3]
 
 interpreter = 0  # a scenario sets it in a sub-interpreter
 texts = True  # ask asyncio for its own text; a process with sub-interpreters cannot fork for it
+lengths = False  # also ask how many frames asyncio's own answer has; it takes for ever where many wait for many
 loops = {}  # loop: native id of the thread that runs it; None: that thread has ended
 values = None  # a function that tells how a value is shown: then the variables of the scenario's frames are written down
 contexts = False  # write down the context variables of each task, as values tells
@@ -219,6 +220,8 @@ def loop_entry(loop):
         state = "not running"
     elif current_task(loop):
         state = "task"
+    elif not isinstance(loop, asyncio.BaseEventLoop):
+        state = "running"  # a loop that is no Python code: what it does is not to be seen
     else:
         state = "callback" if loops[loop] == threading.get_native_id() else "select"
     return {
@@ -466,7 +469,7 @@ def frame_of_traceback(code, line):
 def add_texts(document, tasks, on_stack):
     """
     Add asyncio.format_call_graph()'s text to every task for which that is right, and compare what it says of the stack
-    with ours.
+    with ours. With lengths, add how many frames it has of every task.
     """
     first = list(zip(tasks, document["tasks"]))[:MAX_TEXTS]
     asked = {task: entry for task, entry in first if asyncio_is_right(task, on_stack)}
@@ -476,13 +479,20 @@ def add_texts(document, tasks, on_stack):
         for task, entry in asked.items():
             stack = [frame_entry(item.frame, item.frame.f_generator) for item in asyncio.capture_call_graph(task).call_stack]
             assert stack == entry["stack"], (stack, entry["stack"])
+        answer = {
+            "texts": [asyncio.format_call_graph(task) for task in asked],
+            "lengths": [len(asyncio.capture_call_graph(task).call_stack) for task, _ in first] if lengths else [],
+        }
         with open(writer, "w") as file:
-            json.dump([asyncio.format_call_graph(task) for task in asked], file)
+            json.dump(answer, file)
         os._exit(0)
     os.close(writer)
     with open(reader) as file:
-        for entry, text in zip(asked.values(), json.load(file)):
-            entry["text"] = text
+        answer = json.load(file)
+    for entry, text in zip(asked.values(), answer["texts"]):
+        entry["text"] = text
+    for (_, entry), length in zip(first, answer["lengths"]):
+        entry["asyncio_frames"] = length
     os.waitpid(child, 0)
 
 
