@@ -70,9 +70,11 @@ enum pa_telling telling_object(struct pa_values *values, uint64_t object)
     } else {
         return PA_NOT_TELLING;
     }
-    /* A sentence is no name; "--token=V" and "password=V" hold their value themselves. */
-    if (left > 0 || memchr(name, ' ', length) || memchr(name, '=', length))
-        return PA_NOT_TELLING;
+    /* A sentence, a path and a URL are no names; "--token=V" and "password=V" hold their value themselves. */
+    for (uint32_t i = 0; i < length; i++) {
+        if (left > 0 || strchr(" =/@", name[i]))
+            return PA_NOT_TELLING;
+    }
     while (length > 0 && (name[length - 1] == ':' || name[length - 1] == '\0'))
         length--;
     return pa_telling_name(name, length);
