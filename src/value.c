@@ -38,6 +38,13 @@ void pa_values_free(struct pa_values *values)
         pa_work_resize(values->objects->work, values, sizeof(*values), 0);
 }
 
+bool is_builtin(struct pa_values *values, uint64_t object)
+{
+    uint32_t id = pa_type_of(values->objects, object);
+    enum pa_evidence evidence = id == PA_NONE ? PA_BY_NOTHING : values->objects->types.items[id].evidence;
+    return evidence == PA_BY_SYMBOL || evidence == PA_BY_SYS_MODULES || evidence == PA_BY_NAME;
+}
+
 /* A type that is not known to be exactly the builtin one has its repr() if tp_repr is the same. */
 bool has_repr_of(struct pa_values *values, uint64_t object, enum pa_kind kind)
 {
@@ -45,7 +52,7 @@ bool has_repr_of(struct pa_values *values, uint64_t object, enum pa_kind kind)
     uint32_t id = pa_type_of(values->objects, object);
     uint64_t own, builtin;
     uint64_t type = id == PA_NONE ? 0 : objects->types.items[id].address;
-    if (type == 0 || type == objects->known[kind] || objects->known[kind] == 0)
+    if (type == 0 || is_builtin(values, object) || objects->known[kind] == 0)
         return true;
     return PA_HAS(objects->layout, type_repr) &&
            pa_memory_u64(objects->memory, type + PA_OFFSET(objects->layout, type_repr), &own) &&

@@ -305,7 +305,7 @@ bool open_container(struct pa_values *values, uint64_t object, enum pa_kind kind
 {
     uint32_t id = pa_type_of(values->objects, object);
     uint64_t type = id == PA_NONE ? 0 : values->objects->types.items[id].address;
-    bool exact = type != 0 && values->objects->known[kind] == type;
+    bool exact = is_builtin(values, object);
     if (is_open(values, object, kind))
         return true;
     if (!exact && type != 0 && kind != PA_KIND_TYPE && kind != PA_KIND_EXCEPTION) {

@@ -106,6 +106,8 @@ void put_message(struct pa_values *values, uint64_t exception);
 void put_object(struct pa_values *values, uint64_t object, enum pa_telling telling);
 /** What a str or bytes tells of what follows it. */
 enum pa_telling telling_object(struct pa_values *values, uint64_t object);
+/** Whether an object is of a builtin type itself, not of a subclass. */
+bool is_builtin(struct pa_values *values, uint64_t object);
 /** Whether a type has the repr() of this builtin type. */
 bool has_repr_of(struct pa_values *values, uint64_t object, enum pa_kind kind);
 
