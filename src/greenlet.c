@@ -130,7 +130,7 @@ static bool type_hit(void *context, uint64_t address)
 static void search_memory(struct reader *reader)
 {
     struct pa_graph *graph = reader->graph;
-    add_type(reader, graph->objects->known[PA_KIND_GREENLET]);
+    add_type(reader, pa_objects_known(graph->objects, PA_KIND_GREENLET));
     for (uint32_t i = 0; i < reader->types.count && graph->work->fatal == PA_OK; i++) {
         reader->type = reader->types.items[i];
         pa_memory_scan(graph->memory, 0, reader->type, type_hit, reader);
@@ -379,7 +379,7 @@ static void read_stack(struct pa_graph *graph, uint32_t id)
 void pa_read_greenlets(struct pa_graph *graph)
 {
     struct reader reader = {.graph = graph};
-    if (graph->objects->known[PA_KIND_GREENLET] == 0)
+    if (pa_objects_known(graph->objects, PA_KIND_GREENLET) == 0)
         return;
     pa_layout_set_greenlet(graph->objects->layout);
     find_all(&reader);

@@ -97,15 +97,16 @@ static void print_greenlets(struct pa_session *session)
 static void print_types(struct pa_session *session)
 {
     struct pa_output *out = &session->out;
-    const struct pa_objects *objects = &session->objects;
+    struct pa_objects *objects = &session->objects;
     heading(out, "\nTypes");
     for (enum pa_kind kind = 0; kind < PA_KIND_COUNT; kind++) {
         const char *name = pa_kind_type_name(kind);
-        if (!name || (kind == PA_KIND_GREENLET && !objects->known[kind]))
+        uint64_t known = name ? pa_objects_known(objects, kind) : 0;
+        if (!name || (kind == PA_KIND_GREENLET && !known))
             continue;
         pa_out_format(out, PA_STYLE_PLAIN, "  %-24s ", name);
-        if (objects->known[kind]) {
-            pa_out_address(out, objects->known[kind]);
+        if (known) {
+            pa_out_address(out, known);
             pa_out_format(out, PA_STYLE_PLAIN, "  %s\n", pa_evidence_name(objects->known_by[kind]));
         } else {
             pa_out(out, PA_STYLE_PLAIN, "by its name or by what it wraps, when one is met\n");

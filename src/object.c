@@ -96,26 +96,10 @@ void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struc
 {
     *objects = (struct pa_objects){.work = memory->work, .memory = memory, .layout = layout, .sys_modules = sys_modules};
     memset(objects->recent_types, 0xff, sizeof(objects->recent_types));
-    /* With the files of another program, its symbols are none of ours either: sys.modules tells the types. */
-    for (size_t i = 0; i < KNOWN_TYPES && !memory->core_only; i++) {
-        if (!known_types[i].symbol)
-            continue;
-        int32_t status = objects->work->target->symbol(known_types[i].symbol, &objects->known[known_types[i].kind]);
-        if (status == PA_OK)
-            objects->known_by[known_types[i].kind] = PA_BY_SYMBOL;
-        else
-            objects->known[known_types[i].kind] = 0;
-        if (status == PA_ABORTED) {
-            objects->work->fatal = PA_ABORTED;
-            return;
-        }
-    }
-    /* Before any type is met that may be a subclass of it. */
-    if (objects->known[PA_KIND_GREENLET] == 0 &&
-        pa_module_attribute(objects, "greenlet._greenlet", "greenlet", &objects->known[PA_KIND_GREENLET]))
-        objects->known_by[PA_KIND_GREENLET] = PA_BY_SYS_MODULES;
-    if (objects->known[PA_KIND_BOOL] && objects->known[PA_KIND_INT])
-        pa_layout_calibrate_type_base(layout, memory, objects->known[PA_KIND_BOOL], objects->known[PA_KIND_INT]);
+    /* tp_base is not published: bool's is int. */
+    uint64_t truth, number;
+    if (pa_module_attribute(objects, "builtins", "bool", &truth) && pa_module_attribute(objects, "builtins", "int", &number))
+        pa_layout_calibrate_type_base(layout, memory, truth, number);
 }
 
 void pa_objects_deinit(struct pa_objects *objects)
@@ -176,24 +160,63 @@ static void name_types(struct pa_objects *objects)
     }
 }
 
-/* Ask sys.modules for the static types that no symbol told. Once: a type of unknown name is rare. */
-static void search_modules(struct pa_objects *objects)
+/*
+ * Ask for the symbol of a static type, once and only when such a type is wanted: a debugger may have to read much to find a symbol.
+ * With the files of another program its symbols are none of ours either.
+ */
+static uint64_t ask_symbol(struct pa_objects *objects, size_t i)
 {
-    if (objects->searched_modules)
-        return;
-    objects->searched_modules = true;
-    for (size_t i = 0; i < KNOWN_TYPES; i++) {
-        enum pa_kind kind = known_types[i].kind;
-        if (objects->known[kind] || !known_types[i].module)
-            continue;
+    enum pa_kind kind = known_types[i].kind;
+    if (!objects->asked_symbol[kind] && objects->known[kind] == 0) {
+        objects->asked_symbol[kind] = true;
+        int32_t status = PA_UNREADABLE;
+        if (known_types[i].symbol && !objects->memory->core_only)
+            status = objects->work->target->symbol(known_types[i].symbol, &objects->known[kind]);
+        if (status == PA_OK)
+            objects->known_by[kind] = PA_BY_SYMBOL;
+        else
+            objects->known[kind] = 0;
+        if (status == PA_ABORTED)
+            objects->work->fatal = PA_ABORTED;
+    }
+    return objects->known[kind];
+}
+
+static uint64_t ask_modules(struct pa_objects *objects, size_t i)
+{
+    enum pa_kind kind = known_types[i].kind;
+    if (objects->known[kind] == 0 && known_types[i].module && !objects->asked_modules[kind]) {
+        objects->asked_modules[kind] = true;
         if (pa_module_attribute(objects, known_types[i].module, known_types[i].attribute, &objects->known[kind]))
             objects->known_by[kind] = PA_BY_SYS_MODULES;
         else
             objects->known[kind] = 0;
     }
+    return objects->known[kind];
+}
+
+uint64_t pa_objects_known(struct pa_objects *objects, enum pa_kind kind)
+{
+    for (size_t i = 0; i < KNOWN_TYPES; i++) {
+        if (known_types[i].kind != kind)
+            continue;
+        /* Most processes have no greenlets, and to find out that a symbol is nowhere takes a debugger longest. */
+        if (kind == PA_KIND_GREENLET && ask_modules(objects, i) == 0 && objects->sys_modules != 0)
+            return 0;
+        return ask_symbol(objects, i) ? objects->known[kind] : ask_modules(objects, i);
+    }
+    return 0;
+}
+
+/* Once: a type of unknown name is rare. */
+static void ask_all(struct pa_objects *objects)
+{
+    if (objects->asked_all)
+        return;
+    objects->asked_all = true;
+    for (size_t i = 0; i < KNOWN_TYPES; i++)
+        pa_objects_known(objects, known_types[i].kind);
     name_types(objects);
-    if (objects->known_by[PA_KIND_BOOL] == PA_BY_SYS_MODULES && objects->known[PA_KIND_INT])
-        pa_layout_calibrate_type_base(objects->layout, objects->memory, objects->known[PA_KIND_BOOL], objects->known[PA_KIND_INT]);
 }
 
 static uint32_t read_c_string(struct pa_memory *memory, uint64_t address, char *text, uint32_t capacity)
@@ -234,16 +257,27 @@ static bool name_is(const struct raw_type *type, const char *name)
     return type->name_length == strlen(name) && memcmp(type->name, name, type->name_length) == 0;
 }
 
-static bool is_known(struct pa_objects *objects, uint64_t address, enum pa_kind *kind, enum pa_evidence *evidence)
+/*
+ * Whether @p type at @p address is a static type that we know: by the symbol of that name; by the name alone if there is no symbol. A type
+ * whose name cannot be read is compared with all, also with those that sys.modules tells.
+ */
+static enum pa_kind kind_of_known(struct pa_objects *objects, uint64_t address, const struct raw_type *type,
+                                  enum pa_evidence *evidence)
 {
+    bool named = type->name_length > 0;
+    if (!named)
+        ask_all(objects);
     for (size_t i = 0; i < KNOWN_TYPES; i++) {
-        if (objects->known[known_types[i].kind] == address) {
-            *kind = known_types[i].kind;
-            *evidence = objects->known_by[*kind];
-            return true;
+        if (named && !name_is(type, known_types[i].name))
+            continue;
+        uint64_t known = ask_symbol(objects, i);
+        /* Cython has static types of these names, of another layout. */
+        if (known == address || (named && known == 0)) {
+            *evidence = known ? objects->known_by[known_types[i].kind] : PA_BY_NAME;
+            return known_types[i].kind;
         }
     }
-    return false;
+    return PA_KIND_OTHER;
 }
 
 static bool is_plain(enum pa_kind kind)
@@ -260,15 +294,14 @@ static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type typ
             if (name_is(&type, heap_types[i].name) && pa_layout_has_asyncio(objects->layout))
                 return heap_types[i].kind;
         }
-        enum pa_kind kind;
-        enum pa_evidence evidence;
-        if (type.base != 0 && type.base == objects->known[PA_KIND_GREENLET])
-            return PA_KIND_GREENLET;
-        /* Subclasses of builtin types without a flag of their own have the layout of these. */
-        if (type.base != 0 && is_known(objects, type.base, &kind, &evidence) && is_plain(kind))
-            return kind;
-        if (type.base == 0 || !read_type(objects, type.base, &type))
+        uint64_t base = type.base;
+        if (base == 0 || !read_type(objects, base, &type))
             break;
+        /* Subclasses of builtin types without a flag of their own have the layout of these. */
+        enum pa_evidence evidence;
+        enum pa_kind kind = type.flags & TPFLAGS_HEAPTYPE ? PA_KIND_OTHER : kind_of_known(objects, base, &type, &evidence);
+        if (kind == PA_KIND_GREENLET || is_plain(kind))
+            return kind;
     }
     return PA_KIND_OTHER;
 }
@@ -282,18 +315,8 @@ static void classify(struct pa_objects *objects, uint64_t address, const struct 
         if (kind == PA_KIND_OTHER)
             kind = kind_by_class(objects, address);
         evidence = kind == PA_KIND_OTHER ? PA_BY_NOTHING : PA_BY_BASE;
-    } else if (!is_known(objects, address, &kind, &evidence)) {
-        for (size_t i = 0; i < KNOWN_TYPES && kind == PA_KIND_OTHER; i++) {
-            /* Cython has static types of these names, of another layout. */
-            if (objects->known[known_types[i].kind] == 0 && name_is(raw, known_types[i].name)) {
-                kind = known_types[i].kind;
-                evidence = PA_BY_NAME;
-            }
-        }
-        if (raw->name_length == 0) {
-            search_modules(objects);
-            is_known(objects, address, &kind, &evidence);
-        }
+    } else {
+        kind = kind_of_known(objects, address, raw, &evidence);
         /* gevent's subclasses are static types. */
         if (kind == PA_KIND_OTHER && kind_by_base(objects, *raw) == PA_KIND_GREENLET) {
             kind = PA_KIND_GREENLET;

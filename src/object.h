@@ -91,9 +91,9 @@ struct pa_objects {
     struct pa_memory *memory;
     struct pa_layout *layout;
     uint64_t sys_modules;            /* the main interpreter's sys.modules, 0 if unknown */
-    uint64_t known[PA_KIND_COUNT];   /* addresses of static types, 0 if unknown */
+    uint64_t known[PA_KIND_COUNT];   /* addresses of static types that were asked for, 0 if unknown: see pa_objects_known() */
     uint8_t known_by[PA_KIND_COUNT]; /* enum pa_evidence */
-    bool searched_modules;           /* sys.modules has been asked */
+    bool asked_symbol[PA_KIND_COUNT], asked_modules[PA_KIND_COUNT], asked_all;
     PA_ARRAY(struct pa_class) classes;
     PA_ARRAY(struct pa_type) types;
     struct pa_index type_index;
@@ -106,9 +106,12 @@ struct pa_objects {
     struct pa_arena text; /* names of types, functions and files */
 };
 
-/** Set up for a process whose layout is known. @p sys_modules may be 0. Looks up the symbols of the static types. */
+/** Set up for a process whose layout is known. @p sys_modules may be 0. */
 void pa_objects_init(struct pa_objects *objects, struct pa_memory *memory, struct pa_layout *layout, uint64_t sys_modules);
 void pa_objects_deinit(struct pa_objects *objects);
+
+/** The address of the static type of @p kind, by its symbol or by sys.modules; 0 if neither tells. */
+uint64_t pa_objects_known(struct pa_objects *objects, enum pa_kind kind);
 
 /** The type at @p address. @return its id in @c types, or PA_NONE if there is no readable type. Types that cannot be are remembered. */
 uint32_t pa_type_at(struct pa_objects *objects, uint64_t address);

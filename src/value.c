@@ -48,15 +48,15 @@ bool is_builtin(struct pa_values *values, uint64_t object)
 /* A type that is not known to be exactly the builtin one has its repr() if tp_repr is the same. */
 bool has_repr_of(struct pa_values *values, uint64_t object, enum pa_kind kind)
 {
-    const struct pa_objects *objects = values->objects;
-    uint32_t id = pa_type_of(values->objects, object);
-    uint64_t own, builtin;
+    struct pa_objects *objects = values->objects;
+    uint32_t id = pa_type_of(objects, object);
+    uint64_t own, builtin, known = pa_objects_known(objects, kind);
     uint64_t type = id == PA_NONE ? 0 : objects->types.items[id].address;
-    if (type == 0 || is_builtin(values, object) || objects->known[kind] == 0)
+    if (type == 0 || is_builtin(values, object) || known == 0)
         return true;
     return PA_HAS(objects->layout, type_repr) &&
            pa_memory_u64(objects->memory, type + PA_OFFSET(objects->layout, type_repr), &own) &&
-           pa_memory_u64(objects->memory, objects->known[kind] + PA_OFFSET(objects->layout, type_repr), &builtin) && own == builtin;
+           pa_memory_u64(objects->memory, known + PA_OFFSET(objects->layout, type_repr), &builtin) && own == builtin;
 }
 
 enum pa_telling telling_object(struct pa_values *values, uint64_t object)
