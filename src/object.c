@@ -201,7 +201,8 @@ uint64_t pa_objects_known(struct pa_objects *objects, enum pa_kind kind)
         if (known_types[i].kind != kind)
             continue;
         /* Most processes have no greenlets, and to find out that a symbol is nowhere takes a debugger longest. */
-        if (kind == PA_KIND_GREENLET && ask_modules(objects, i) == 0 && objects->sys_modules != 0)
+        uint64_t ignored;
+        if (kind == PA_KIND_GREENLET && ask_modules(objects, i) == 0 && pa_module_attribute(objects, "builtins", "int", &ignored))
             return 0;
         return ask_symbol(objects, i) ? objects->known[kind] : ask_modules(objects, i);
     }

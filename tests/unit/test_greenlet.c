@@ -111,6 +111,7 @@ static void begin_layout(enum python_build build, uint32_t frame_offset, uint32_
     greenlet_type = python_type(python, "greenlet.greenlet", python->object_type, false, 0);
     frame_type = python_type(python, "frame", python->object_type, false, 0);
     image_add_symbol(image, "PyGreenlet_Type", greenlet_type);
+    python_dict_set(python, python_module_dict(python, python_module(python, "greenlet._greenlet")), "greenlet", greenlet_type);
 }
 
 static void begin(int build)
