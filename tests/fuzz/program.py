@@ -32,6 +32,44 @@ class Opaque:
         return iter([None] * 1000)
 
 
+class Holds:
+    """A coroutine by its methods only."""
+
+    __slots__ = ("coro", "response")
+
+    def __init__(self):
+        self.coro = sleeper()
+
+    def send(self, value):
+        return self.coro.send(value)
+
+    def throw(self, *args):
+        return self.coro.throw(*args)
+
+    def close(self):
+        return self.coro.close()
+
+    def __await__(self):
+        return self.coro.__await__()
+
+
+class HoldsInDictionary(Holds):
+    """The same with __dict__, and in the middle of a chain."""
+
+    def __init__(self):
+        self.more = sleeper
+
+    def __await__(self):
+        self.held = sleeper()
+        return self
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.held.send(None)
+
+
 async def over_async_generator():
     async for _ in numbers():
         pass
@@ -63,6 +101,10 @@ async def over_awaitable():
 
 async def over_opaque():
     await Opaque()
+
+
+async def over_holder():
+    await HoldsInDictionary()
 
 
 async def awaits(other):
@@ -149,8 +191,8 @@ def print_addresses():
 
 
 async def main():
-    names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc"]
-    coroutines = [over_async_generator, over_anext, over_aclose, over_generator, over_awaitable, over_opaque]
+    names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc", "middle", "object"]
+    coroutines = [over_async_generator, over_anext, over_aclose, over_generator, over_awaitable, over_opaque, over_holder, Holds]
     shared = asyncio.create_task(sleeper(), name="shared")
     kept.extend(asyncio.create_task(coroutine(), name=name) for coroutine, name in zip(coroutines, names, strict=True))
     waiters = [asyncio.create_task(awaits(shared)) for _ in range(5)]

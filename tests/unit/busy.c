@@ -49,6 +49,41 @@ static void make_running(struct python *python, struct busy *busy)
     python->image->thread_count = 2;
 }
 
+/* A coroutine as Cython 3.1 lays it out. */
+static uint64_t compiled(struct python *python, uint64_t awaited)
+{
+    uint64_t type = python_type(python, "_cython_3_1_6.coroutine", python->object_type, true, 0);
+    uint64_t object = python_object(python, type, 192), name = object + python_offset(python, SLOT_object_size) + 64;
+    image_put_u64(python->image, name - 16, awaited);
+    image_put_u64(python->image, name, python_str(python, "query"));
+    image_put_u64(python->image, name + 8, python_str(python, "Driver.query"));
+    image_put_u64(python->image, name + 16, python_str(python, "driver"));
+    image_put_u64(python->image, name + 24, python_code(python, "query", "driver.pyx", 20, CO_COROUTINE));
+    image_put_u32(python->image, name + 40, 1); /* resume_label */
+    return object;
+}
+
+/* An object that is no coroutine and has one in its dictionary. */
+static uint64_t holding(struct python *python, uint64_t coroutine)
+{
+    uint64_t type = python_type(python, "Request", python->object_type, true, 0), header = python_offset(python, SLOT_object_size);
+    uint64_t object = python_object(python, type, header + 8), dict = python_dict(python, 1);
+    python_dict_set(python, dict, "url", python_str(python, "http://localhost/"));
+    python_dict_set(python, dict, "coro", coroutine);
+    image_put_u64(python->image, object + header, dict);
+    image_put_u64(python->image, type + (python->free_threaded ? 48 : 32), header + 8); /* tp_basicsize */
+    image_put_u64(python->image, type + (python->free_threaded ? 304 : 288), header);   /* tp_dictoffset */
+    return object;
+}
+
+static void make_awaitables(struct python *python)
+{
+    uint64_t future = python_future(python), iter = python_wrapper(python, PA_KIND_FUTURE_ITER, future);
+    uint64_t object = holding(python, python_coroutine(python, "request", compiled(python, iter)));
+    uint64_t task = python_task(python, main_tasks(python), python_str(python, "held"), python_coroutine(python, "page", object));
+    python_set_waiter(python, task, future);
+}
+
 static void make_chains(struct python *python, struct busy *busy)
 {
     uint64_t iter = python_wrapper(python, PA_KIND_FUTURE_ITER, python_future(python));
@@ -126,6 +161,7 @@ struct busy busy_make(struct python *python)
     struct busy busy = {0};
     make_running(python, &busy);
     make_chains(python, &busy);
+    make_awaitables(python);
     make_waiting(python, &busy);
     make_elsewhere(python);
     make_names(python);

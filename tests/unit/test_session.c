@@ -204,7 +204,8 @@ START_TEST(test_json_has_everything)
     ck_assert_has(output, "\"stale_awaiters\": 1");
     ck_assert_has(output, "\"kind\": \"async generator\"");
     ck_assert_has(output, "\"kind\": \"awaitable\"");
-    ck_assert_uint_eq(count_of(output, "\"cancel_requests\""), 29);
+    ck_assert_uint_eq(count_of(output, "\"cancel_requests\""), 30);
+    ck_assert_uint_eq(count_of(output, "\"derived_stack\": true"), 1);
     close_busy();
 }
 END_TEST
