@@ -423,6 +423,12 @@ void pa_greenlet_run(struct pa_graph *graph, const struct pa_greenlet *greenlet,
     const struct pa_layout *layout = graph->layout;
     uint64_t function = greenlet->run, code = 0;
     *callable = (struct pa_callable){0};
+    /* gevent keeps its own in Greenlet.__dict__["_run"]. */
+    uint64_t dict, callable_object = greenlet->run;
+    if (pa_kind_of(graph->objects, function) == PA_KIND_NONE_TYPE &&
+        pa_memory_u64(graph->memory, greenlet->address + PA_OFFSET(layout, greenlet_dict), &dict) && dict != 0 &&
+        pa_dict_get(graph->objects, dict, "_run", &function))
+        callable_object = function;
     /* Include/cpython/classobject.h, PyMethodObject: im_func is its first member. */
     if (pa_kind_of(graph->objects, function) == PA_KIND_METHOD &&
         !pa_memory_u64(graph->memory, function + PA_OFFSET(layout, wrapper_object), &function))
@@ -435,7 +441,7 @@ void pa_greenlet_run(struct pa_graph *graph, const struct pa_greenlet *greenlet,
         *callable = (struct pa_callable){item->qualname, item->filename, item->firstlineno};
         return;
     }
-    uint32_t type = pa_type_of(graph->objects, greenlet->run);
+    uint32_t type = pa_type_of(graph->objects, callable_object);
     if (type != PA_NONE)
         callable->name = graph->objects->types.items[type].name;
 }

@@ -100,6 +100,51 @@ static void print_verdicts(const struct pa_greenlet_view *view, struct pa_output
     raw(out, "]");
 }
 
+static void print_name(const struct pa_greenlet_view *view, struct pa_output *out, const struct pa_greenlet *greenlet)
+{
+    char name[PA_STRING_BYTES], safe[2 * PA_STRING_BYTES];
+    uint32_t length;
+    raw(out, ", \"name\": ");
+    if (!pa_gevent_name(view->graph, greenlet, name, &length))
+        raw(out, "null");
+    else if (view->request->flags & PA_REQUEST_SHOW_SECRETS)
+        pa_out_json(out, name, length);
+    else
+        pa_out_json(out, safe, pa_redact(name, length, safe, sizeof(safe)));
+}
+
+static void print_gevent(const struct pa_greenlet_view *view, struct pa_output *out, const struct pa_greenlet *greenlet)
+{
+    struct pa_graph *graph = view->graph;
+    struct pa_gevent_place place;
+    uint32_t count;
+    const struct pa_gevent_wait *waits = pa_gevent_waits(&view->gevent, greenlet->address, &count);
+    if (pa_gevent_is_hub(graph, greenlet))
+        raw(out, ", \"hub\": true");
+    if (count > 0) {
+        raw(out, ", \"waits_on\": {\"kind\": \"");
+        raw(out, pa_gevent_kind(&view->gevent, waits));
+        raw(out, "\", \"type\": ");
+        target_text(graph, out, graph->objects->types.items[waits->type].name);
+        raw(out, ", \"objects\": [");
+        for (uint32_t i = 0; i < count; i++) {
+            raw(out, i > 0 ? ", " : "");
+            address(out, waits[i].object);
+        }
+        raw(out, "]}");
+    }
+    if (pa_gevent_spawned(graph, greenlet, &place)) {
+        const struct pa_code *code = &graph->codes->codes.items[place.code];
+        raw(out, ", \"spawned_at\": {\"function\": ");
+        target_text(graph, out, code->qualname);
+        raw(out, ", \"file\": ");
+        target_text(graph, out, code->filename);
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"line\": %d, \"greenlet\": ", place.line);
+        address(out, place.spawner);
+        raw(out, "}");
+    }
+}
+
 void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_output *out, pa_stack_number *stack_number,
                             void *context)
 {
@@ -113,7 +158,7 @@ void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_outpu
         raw(out, ", \"type\": ");
         target_text(graph, out, graph->objects->types.items[greenlet->type].name);
         pa_out_format(out, PA_STYLE_PLAIN,
-                      ", \"name\": null, \"state\": \"%s\", \"main\": %s, \"thread\": ", pa_greenlet_state_name(greenlet->state),
+                      ", \"state\": \"%s\", \"main\": %s, \"thread\": ", pa_greenlet_state_name(greenlet->state),
                       greenlet->is_main ? "true" : "false");
         if (thread)
             pa_out_format(out, PA_STYLE_PLAIN, "%u", thread);
@@ -121,7 +166,9 @@ void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_outpu
             raw(out, "null");
         raw(out, ", \"parent\": ");
         address(out, greenlet->parent);
+        print_name(view, out, greenlet);
         print_run(graph, out, greenlet);
+        print_gevent(view, out, greenlet);
         pa_out_format(out, PA_STYLE_PLAIN, ", \"stack\": %u", stack_number(context, greenlet->stack));
         print_c_calls(graph, out, id);
         print_verdicts(view, out, id);

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include "limits.h"
+#include "redact.h"
 
 struct listing {
     struct pa_printer *printer;
@@ -25,7 +26,17 @@ static void print_type(struct listing *listing, const struct pa_greenlet *greenl
 static void print_greenlet(struct listing *listing, const struct pa_greenlet *greenlet)
 {
     print_type(listing, greenlet);
-    pa_out(listing->out, PA_STYLE_PLAIN, "(id=");
+    pa_out(listing->out, PA_STYLE_PLAIN, "(");
+    struct pa_printer *printer = listing->printer;
+    uint32_t length;
+    if (pa_gevent_name(listing->graph, greenlet, printer->name, &length)) {
+        bool show = printer->request->flags & PA_REQUEST_SHOW_SECRETS;
+        length = show ? length : pa_redact(printer->name, length, printer->safe, sizeof(printer->safe));
+        pa_out(listing->out, PA_STYLE_PLAIN, "name=");
+        pa_out_repr(listing->out, PA_STYLE_VARIABLE, show ? printer->name : printer->safe, length);
+        pa_out(listing->out, PA_STYLE_PLAIN, ", ");
+    }
+    pa_out(listing->out, PA_STYLE_PLAIN, "id=");
     pa_out_address(listing->out, greenlet->address);
     pa_out(listing->out, PA_STYLE_PLAIN, ")");
 }
@@ -53,9 +64,59 @@ static void print_state(struct listing *listing, const struct pa_greenlet *green
     }
     if (greenlet->is_main)
         pa_out(out, PA_STYLE_PLAIN, ", main greenlet");
+    if (pa_gevent_is_hub(listing->graph, greenlet))
+        pa_out(out, PA_STYLE_PLAIN, ", gevent's Hub");
     if (single && greenlet->parent != 0) {
         pa_out(out, PA_STYLE_PLAIN, ", parent ");
         pa_out_address(out, greenlet->parent);
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+/* "waits on Event 0x…", "joins Greenlet 0x…, Greenlet 0x…" */
+static void print_waits(struct listing *listing, const struct pa_greenlet *greenlet, bool single)
+{
+    struct pa_output *out = listing->out;
+    const struct pa_objects *objects = listing->graph->objects;
+    uint32_t count;
+    const struct pa_gevent_wait *waits = pa_gevent_waits(&listing->view->gevent, greenlet->address, &count);
+    for (uint32_t i = 0; i < count && i < PA_GROUP_NAMES; i++) {
+        struct pa_text name = objects->types.items[waits[i].type].name;
+        const char *text = pa_arena_text(&objects->text, name), *dot = memrchr(text, '.', name.length);
+        uint32_t skip = dot ? (uint32_t)(dot - text) + 1 : 0;
+        bool joins = strcmp(pa_gevent_kind(&listing->view->gevent, &waits[i]), "greenlet") == 0;
+        if (i == 0)
+            begin_note(listing);
+        pa_out(out, PA_STYLE_PLAIN, i > 0 ? ", " : joins ? "joins " : "waits on ");
+        pa_out_target(out, PA_STYLE_PLAIN, text + skip, name.length - skip);
+        if (single) {
+            pa_out(out, PA_STYLE_PLAIN, " ");
+            pa_out_address(out, waits[i].object);
+        }
+    }
+    if (count > PA_GROUP_NAMES)
+        pa_out_format(out, PA_STYLE_METADATA, ", \xe2\x80\xa6 %u more", count - PA_GROUP_NAMES);
+    if (count > 0)
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+}
+
+static void print_spawned(struct listing *listing, const struct pa_greenlet *greenlet)
+{
+    struct pa_graph *graph = listing->graph;
+    struct pa_output *out = listing->out;
+    struct pa_gevent_place place;
+    if (!pa_gevent_spawned(graph, greenlet, &place))
+        return;
+    const struct pa_code *code = &graph->codes->codes.items[place.code];
+    begin_note(listing);
+    pa_out(out, PA_STYLE_PLAIN, "spawned at File ");
+    pa_out_repr(out, PA_STYLE_FILENAME, pa_arena_text(&graph->objects->text, code->filename), code->filename.length);
+    pa_out_format(out, PA_STYLE_PLAIN, ", line %d, in ", place.line);
+    pa_out_target(out, PA_STYLE_FUNCTION, pa_arena_text(&graph->objects->text, code->qualname), code->qualname.length);
+    pa_out(out, PA_STYLE_PLAIN, "()");
+    if (place.spawner != 0) {
+        pa_out(out, PA_STYLE_PLAIN, ", by greenlet ");
+        pa_out_address(out, place.spawner);
     }
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
@@ -183,8 +244,11 @@ static void print_group(struct listing *listing, const struct pa_greenlet_group 
     }
     pa_out(out, PA_STYLE_PLAIN, "\n");
     print_state(listing, greenlet, group->count == 1);
+    print_waits(listing, greenlet, group->count == 1);
     if (group->count == 1)
         print_run(listing, greenlet);
+    if (group->count == 1)
+        print_spawned(listing, greenlet);
     print_stack(listing, members[0]);
     print_greenlet_verdict(listing, members[0]);
 }
@@ -216,6 +280,16 @@ static void print_totals(struct listing *listing)
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
+static bool has_hub(struct listing *listing, uint32_t thread)
+{
+    for (uint32_t i = 0; i < listing->graph->greenlets.count; i++) {
+        const struct pa_greenlet *greenlet = &listing->graph->greenlets.items[i];
+        if (greenlet->thread == thread && pa_gevent_is_hub(listing->graph, greenlet))
+            return true;
+    }
+    return false;
+}
+
 static void print_thread(struct listing *listing, uint32_t thread)
 {
     struct pa_output *out = listing->out;
@@ -226,11 +300,14 @@ static void print_thread(struct listing *listing, uint32_t thread)
     pa_print_thread(listing->printer, thread);
     pa_out(out, PA_STYLE_PLAIN, " runs ");
     if (graph->greenlets.items[running].is_main) {
-        pa_out(out, PA_STYLE_PLAIN, "its main greenlet");
+        pa_out(out, PA_STYLE_PLAIN, has_hub(listing, thread) ? "its main greenlet, not the Hub" : "its main greenlet");
     } else {
         pa_out(out, PA_STYLE_PLAIN, "greenlet ");
         pa_out_address(out, graph->greenlets.items[running].address);
-        pa_out(out, PA_STYLE_PLAIN, ", not its main one");
+        pa_out(out, PA_STYLE_PLAIN,
+               pa_gevent_is_hub(listing->graph, &graph->greenlets.items[running]) ? ", the Hub"
+               : has_hub(listing, thread)                                         ? ", not the Hub"
+                                                                                  : ", not its main one");
     }
     pa_out(out, PA_STYLE_PLAIN, "; ");
     pa_out_counted(out, others, "other waits\n", "others wait\n");

@@ -110,18 +110,26 @@ static bool is_grouped(const struct pa_request *request)
     return request->flags & PA_REQUEST_GROUP || (request->operand_count == 0 && !(request->flags & PA_REQUEST_NO_GROUP));
 }
 
-/* Two keys that mix to the same value, one time in 2^64, would show a greenlet below another's stack: so the members are compared too. */
-static uint64_t group_key(const struct pa_greenlet *greenlet)
+/* The kind of object that gevent's greenlets wait for: those of one group must wait for the same. */
+static uint32_t waits_on(const struct pa_greenlet_view *view, const struct pa_greenlet *greenlet)
 {
-    return pa_mix(pa_mix((uint64_t)greenlet->stack << 32 | greenlet->type) +
+    uint32_t count;
+    const struct pa_gevent_wait *waits = pa_gevent_waits(&view->gevent, greenlet->address, &count);
+    return count > 0 ? waits->type : PA_NONE;
+}
+
+/* Two keys that mix to the same value, one time in 2^64, would show a greenlet below another's stack: so the members are compared too. */
+static uint64_t group_key(const struct pa_greenlet_view *view, const struct pa_greenlet *greenlet)
+{
+    return pa_mix(waits_on(view, greenlet) + pa_mix((uint64_t)greenlet->stack << 32 | greenlet->type) +
                   ((uint64_t)greenlet->thread << 32 | (uint32_t)greenlet->is_main << 8 | greenlet->state)) |
            1;
 }
 
-static bool alike(const struct pa_greenlet *one, const struct pa_greenlet *other)
+static bool alike(const struct pa_greenlet_view *view, const struct pa_greenlet *one, const struct pa_greenlet *other)
 {
     return one->stack == other->stack && one->type == other->type && one->thread == other->thread && one->state == other->state &&
-           one->is_noticed == other->is_noticed && !one->is_main && !other->is_main;
+           one->is_noticed == other->is_noticed && waits_on(view, one) == waits_on(view, other) && !one->is_main && !other->is_main;
 }
 
 /* Count the members of each group, then place them: @p group_of is the group of each selected greenlet. */
@@ -132,11 +140,11 @@ static void make_groups(struct pa_greenlet_view *view, uint32_t *group_of)
     struct pa_index index = {0};
     for (uint32_t i = 0; i < view->selected.count && pa_work_step(work); i++) {
         const struct pa_greenlet *greenlet = &graph->greenlets.items[view->selected.items[i]];
-        uint64_t key = group_key(greenlet);
+        uint64_t key = group_key(view, greenlet);
         uint32_t id =
             is_grouped(view->request) ? pa_index_find(&index, view->groups.items, sizeof(struct pa_greenlet_group), key) : PA_NONE;
         /* Until they are placed, first is one of the members. */
-        if (id == PA_NONE || !alike(greenlet, &graph->greenlets.items[view->groups.items[id].first])) {
+        if (id == PA_NONE || !alike(view, greenlet, &graph->greenlets.items[view->groups.items[id].first])) {
             struct pa_greenlet_group *group = pa_array_push(work, &view->groups, PA_NONE);
             if (!group)
                 break;
@@ -173,6 +181,8 @@ enum pa_status pa_greenlet_view_init(struct pa_greenlet_view *view, struct pa_gr
     enum pa_status status = PA_OK;
     *view = (struct pa_greenlet_view){.graph = graph, .request = request};
     pa_instrumentation_read(graph, &view->instrumentation);
+    if (request->command == PA_COMMAND_GREENLETS || request->format == PA_FORMAT_JSON)
+        pa_gevent_read(graph, &view->gevent);
     if (request->command == PA_COMMAND_GREENLETS && request->operand_count > 0) {
         for (uint32_t i = 0; i < request->operand_count && status == PA_OK; i++)
             status = select_operand(view, &request->operands[i], error, capacity);
@@ -194,6 +204,7 @@ void pa_greenlet_view_deinit(struct pa_greenlet_view *view)
 {
     struct pa_work *work = view->graph->work;
     pa_work_resize(work, view->order, view->order ? (size_t)view->selected.count * sizeof(uint32_t) : 0, 0);
+    pa_gevent_free(&view->gevent);
     pa_array_free(work, &view->selected);
     pa_array_free(work, &view->groups);
 }

@@ -4,6 +4,7 @@
 #ifndef PA_GREENLET_VIEW_H
 #define PA_GREENLET_VIEW_H
 
+#include "gevent.h"
 #include "instrumentation.h"
 #include "output.h"
 
@@ -18,6 +19,7 @@ struct pa_printer;
 struct pa_greenlet_view {
     struct pa_graph *graph;
     struct pa_instrumentation instrumentation;
+    struct pa_gevent gevent;
     const struct pa_request *request;
     PA_ARRAY(uint32_t) selected;               /* greenlets, in the order in which they were found, or named */
     PA_ARRAY(struct pa_greenlet_group) groups; /* in the order in which they are shown */

@@ -55,6 +55,10 @@
 /* Modules with thread-local variables. A big process has some dozens. */
 #define PA_MAX_TLS_MODULES 4096u
 
+/* Words of an object of gevent's that are looked at, the biggest (loop) has 29; types that are remembered by what they are to gevent. */
+#define PA_MAX_GEVENT_WORDS 64u
+#define PA_MAX_GEVENT_TYPES 65536u
+
 /* Characters of a monitoring tool's name that are shown; places of generators that are told apart. */
 #define PA_MAX_TOOL_NAME 64u
 #define PA_MAX_REFRESHED 4096u

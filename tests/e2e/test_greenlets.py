@@ -13,12 +13,17 @@ SCENARIOS = tuple(sorted(path.stem for path in (harness.HERE / "scenarios/greenl
 COMMANDS = ("py-greenlets --json --instrumentation", "py-greenlets --all")
 
 
+def scenarios_of(build):
+    """gevent's extension modules are there for 3.14, release, only."""
+    return [name for name in SCENARIOS if not name.startswith("gevent") or build == "python3.14"]
+
+
 @functools.cache
 def answers(gdb, build):
     """What one GDB says of every scenario's core: it reads them all."""
-    cores = [harness.make_core(build, f"greenlets/{name}").core for name in SCENARIOS]
+    cores = [harness.make_core(build, f"greenlets/{name}").core for name in scenarios_of(build)]
     targets = [f"core {harness.seen_by(gdb, core)}" for core in cores]
-    return dict(zip(SCENARIOS, harness.ask_all(gdb, f"/usr/bin/{build}", targets, COMMANDS)))
+    return dict(zip(scenarios_of(build), harness.ask_all(gdb, f"/usr/bin/{build}", targets, COMMANDS)))
 
 
 def verdicts(document, greenlet):
@@ -46,6 +51,13 @@ def differences(oracle, document):
         stack = compare.frames(document, mine["stack"])
         if stack != (expected := compare.oracle_frames(right["stack"])):
             found.append(f"greenlet {key}: stack{compare.frame_lines(stack)}\n    not{compare.frame_lines(expected)}")
+        for field in ("name", "hub", "spawned_at"):
+            if field in right:
+                found += compare.unequal(f"greenlet {key}: {field}", mine.get(field), right[field])
+        if "waits_on" in right:
+            wanted = right["waits_on"] or {}
+            waits_on = {field: value for field, value in mine.get("waits_on", {}).items() if field in wanted or not wanted}
+            found += compare.unequal(f"greenlet {key}: waits_on", waits_on, wanted)
         if "instrumentation" in right:
             found += compare.unequal(f"greenlet {key}: instrumentation", verdicts(document, mine), right["instrumentation"])
         for field, value in right.get("run", {}).items():
@@ -70,8 +82,7 @@ def check(made, answer):
     assert not found, "\n".join([*found, answer.repeat])
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize("build", harness.BUILDS)
+@pytest.mark.parametrize(("build", "scenario"), [(build, scenario) for build in harness.BUILDS for scenario in scenarios_of(build)])
 @pytest.mark.parametrize("gdb", harness.GDBS)
 def test_greenlets_are_what_greenlet_says(gdb, build, scenario):
     check(harness.make_core(build, f"greenlets/{scenario}"), answers(gdb, build)[scenario][0])
@@ -80,9 +91,10 @@ def test_greenlets_are_what_greenlet_says(gdb, build, scenario):
 @pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
 def test_without_any_file(gdb, build):
     """The executable, greenlet's module and their symbols are missing: the type comes from sys.modules."""
-    made = {name: harness.make_core(build, f"greenlets/{name}") for name in SCENARIOS}
+    made = {name: harness.make_core(build, f"greenlets/{name}") for name in scenarios_of(build) if not name.startswith("gevent")}
     targets = [f"core {harness.seen_by(gdb, each.core)}" for each in made.values()]
     before = [f"set sysroot {harness.seen_by(gdb, harness.PLACE)}/empty"]
+    # gevent's types have names in its files only: without them nothing is said of waits.
     for each, (answer,) in zip(made.values(), harness.ask_all(gdb, None, targets, COMMANDS[:1], before=before)):
         check(each, answer)
 
@@ -92,7 +104,7 @@ def test_live(gdb, build, scratch):
     """All scenarios run at once, and one GDB attaches to each."""
     made, targets = [], []
     with contextlib.ExitStack() as stack:
-        for scenario in SCENARIOS:
+        for scenario in scenarios_of(build):
             folder = scratch / scenario
             folder.mkdir()
             made.append(harness.Scenario(folder, harness.scenario_command(build, f"greenlets/{scenario}", "live", folder), ""))

@@ -112,7 +112,8 @@ def entry(thing, frames):
     if "state" not in known:
         thread = thread_of(thing)
         running = thread is not None and current.get(thread) is thing
-        started, ended = bool(thing), thing.dead
+        # gevent's own __bool__() is true before a greenlet has started.
+        started, ended = greenlet.greenlet.__bool__(thing), greenlet.greenlet.dead.__get__(thing)
         result["state"] = "running" if running else "suspended" if started else "dead" if ended else "pending"
         result["thread"] = thread if started or ended else None
         stack = frames[thread] if running else inner_to_outer(thing.gr_frame)
