@@ -35,7 +35,7 @@ static void shortest(double value, struct decimals *decimals)
 
 uint32_t pa_float_repr(double value, int point, char text[PA_FLOAT_BYTES])
 {
-    struct decimals decimals;
+    struct decimals decimals = {{0}, 0, 0};
     char *out = text;
     if (isnan(value))
         return (uint32_t)snprintf(text, PA_FLOAT_BYTES, "nan");
@@ -72,7 +72,7 @@ uint32_t pa_float_repr(double value, int point, char text[PA_FLOAT_BYTES])
 
 uint32_t pa_int_repr(uint32_t *digits, uint32_t count, int negative, char text[PA_INT_BYTES])
 {
-    char reversed[PA_INT_BYTES];
+    char reversed[PA_INT_BYTES] = "";
     uint32_t length = 0, out = 0;
     do {
         /* Divide by 10^9: nine decimals at a time, lowest first. */

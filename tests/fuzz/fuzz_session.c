@@ -334,6 +334,7 @@ static void touch(struct seed *seed, uint8_t *touched)
 {
     for (uint32_t n = 0; n < 16; n++) {
         struct pa_request request = {.command = n % 4, .format = n / 4 % 2, .flags = PA_REQUEST_ALL, .thread = PA_THREAD_DEFAULT};
+        request.flags |= PA_REQUEST_LOCALS | PA_REQUEST_CONTEXT;
         struct pa_session *session;
         serve(seed, false);
         run.sections = true;
@@ -613,6 +614,7 @@ static void run_request(struct pa_session *session, struct input *input)
     }
     if (what & 0x80) {
         uint8_t more = next_u8(input);
+        request.flags |= more & 8 ? PA_REQUEST_LOCALS | PA_REQUEST_CONTEXT : 0;
         request.limit = more & 3;
         request.frames = more >> 2 & 3;
         request.depth = more >> 4 & 3;

@@ -1,12 +1,12 @@
 """
-Secrets in variables, context variables and exceptions, in every place that a service keeps them in. Each contains the word SECRET in
-one of these forms: nothing of it may be shown. What is no secret contains the word HARMLESS, and must be.
+Secrets in variables, context variables and exceptions, in every place that a service keeps them in. Each contains
+the word SECRET in one of these forms: nothing of it may be shown. What is no secret contains the word HARMLESS, and must be.
 """
 
 import asyncio
+import collections
 import contextvars
 import dataclasses
-import collections
 import urllib.parse
 
 import oracle

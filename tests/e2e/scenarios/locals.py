@@ -1,6 +1,6 @@
 """
-Variables of every kind of object, in coroutines, generators, functions, cells and free variables. What is shown of each is its repr();
-of instances whose repr() only tells their address, the attributes are shown too (attributes_of()).
+Variables of every kind of object, in coroutines, generators, functions, cells and free variables. What is shown of each is its
+repr(); of instances whose repr() only tells their address, the attributes are shown too (attributes_of()).
 """
 
 import asyncio
@@ -170,7 +170,7 @@ oracle.values = lambda thing: forms.get(id(thing)) or repr(thing)
 async def numbers():
     zero, one, negative, big = 0, 1, -5, 2**30
     huge, lowest, thousand_digits = 10**40 + 7, -(2**63), 3**2000
-    small_loop = [n for n in range(3)]
+    small_loop = [n * n for n in range(3)]
     true, false, none, dots, not_implemented = True, False, None, ..., NotImplemented
     floats = [0.0, -0.0, 1.0, 0.1, 1e16, 1e-5, 123456789.125, 1e300, 5e-324, float("inf"), float("-inf"), float("nan")]
     third, whole = 1 / 3, 100.0
@@ -203,7 +203,7 @@ async def containers():
     deleted = {"a": 1, "b": 2, "c": 3}
     del deleted["b"]
     large = {n: n for n in range(100)}
-    holes = {n for n in range(20)}
+    holes = set(range(20))
     holes -= {3, 7}
     me = [1]
     me.append(me)
@@ -350,13 +350,18 @@ async def never_started(parameter, other="default"):
     return lambda: (other, local)
 
 
+def start_late():
+    time.sleep(0.02)
+    oracle.keep.append(asyncio.create_task(never_started([1])))
+
+
 async def main():
     coroutines = (numbers(), texts(), containers(), instances(), others(), through_generators(), through_async_generator())
     tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     tasks.append(asyncio.create_task(closures("a", 1, 2, only=3, word="key")))
     tasks.append(asyncio.create_task(executing()))
     # It has not begun when the one that executes stops the process.
-    asyncio.get_running_loop().call_later(0.04, lambda: time.sleep(0.02) or oracle.keep.append(asyncio.create_task(never_started([1]))))
+    asyncio.get_running_loop().call_later(0.04, start_late)
     forms[id(tasks)] = "[" + ", ".join(f"<_asyncio.Task at {id(task):#x}>" for task in tasks) + "]"
     del coroutines
     await asyncio.gather(*tasks)
