@@ -123,6 +123,7 @@ enum pa_command {
     PA_COMMAND_TASKS = 2,      /* py-async-tasks */
     PA_COMMAND_INFO = 3,       /* py-async-info */
     PA_COMMAND_GREENLETS = 4,  /* py-greenlets */
+    PA_COMMAND_DESCRIBE = 6,   /* one line about the task or future at the address of the only operand, as text */
 };
 
 enum pa_format {
@@ -209,7 +210,19 @@ enum pa_status pa_session_run(struct pa_session *session, const struct pa_reques
 const char *pa_session_error(const struct pa_session *session);
 
 /**
- * The names of tasks that begin with @p prefix, for completion: only names that can be typed (printable, no blank).
+ * The tasks that a request selects by its operands and filters; its command, format and flags mean nothing here.
+ *
+ * @param[out] addresses The first @p capacity of them.
+ * @param[out] count How many there are.
+ * @return as pa_session_run(). A name that no task has is PA_FAILED; that the filters leave no task is not.
+ */
+enum pa_status pa_session_select(struct pa_session *session, const struct pa_request *request, uint64_t *addresses,
+                                 uint64_t capacity, uint64_t *count);
+
+/**
+ * The names of tasks that begin with @p prefix, for completion: only names that can be typed (printable, no blank), each once.
+ *
+ * There may be too many for @p buffer. What the first two have in common all of them have, those left out too.
  *
  * @param[out] buffer NUL separated names, the last one followed by two NULs; at most @p capacity bytes, cut between names.
  * @return how many names were stored; 0 also if the target has no tasks or is no CPython. Never fails loudly.

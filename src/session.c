@@ -1,6 +1,7 @@
 /* Sessions: finding, walking once, and running requests. See pyasync.h and session.h. */
 #include "session.h"
 
+#include "complete.h"
 #include "dot.h"
 #include "json.h"
 #include "limits.h"
@@ -163,6 +164,8 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *r
     struct pa_view view;
     if (request->command == PA_COMMAND_INFO && request->format == PA_FORMAT_TEXT)
         return pa_info_print(session, request);
+    if (request->command == PA_COMMAND_DESCRIBE)
+        return pa_text_describe(&session->graph, request, &session->out, session->error, sizeof(session->error));
     if (request->command == PA_COMMAND_GREENLETS && !session->graph.greenlets_how)
         return pa_fail(session->error, sizeof(session->error),
                        "this process has not loaded greenlet: there is no symbol PyGreenlet_Type, and no greenlet._greenlet in its "
@@ -211,30 +214,40 @@ const char *pa_session_error(const struct pa_session *session)
 uint64_t pa_session_complete(struct pa_session *session, const char *prefix, char *buffer, uint64_t capacity)
 {
     static const struct pa_request request = {.command = PA_COMMAND_TASKS};
-    uint64_t stored = 0, used = 0;
-    size_t wanted = strlen(prefix);
-    char name[PA_STRING_BYTES];
-    uint32_t length = 0;
+    uint64_t stored = 0;
     if (capacity < 2)
         return 0;
-    buffer[0] = '\0';
+    buffer[0] = buffer[1] = '\0';
     session->work.fatal = PA_OK;
-    bool walked = open_session(session, &request) == PA_OK;
-    for (uint32_t i = 0; walked && i < session->graph.nodes.count && pa_work_step(&session->work); i++) {
-        bool typeable = session->graph.nodes.items[i].flags & PA_NODE_TASK && pa_task_name(&session->graph, i, name, &length) &&
-                        length >= wanted && memcmp(name, prefix, wanted) == 0;
-        for (uint32_t k = 0; k < length && typeable; k++)
-            typeable = name[k] > ' ' && name[k] < 0x7f;
-        if (!typeable || used + length + 2 > capacity)
-            continue;
-        memcpy(buffer + used, name, length);
-        buffer[used + length] = '\0';
-        used += length + 1;
-        stored++;
-    }
-    buffer[used] = '\0';
+    if (open_session(session, &request) == PA_OK)
+        stored = pa_complete(&session->graph, prefix, buffer, capacity);
     end(session);
     return stored;
+}
+
+enum pa_status pa_session_select(struct pa_session *session, const struct pa_request *request, uint64_t *addresses,
+                                 uint64_t capacity, uint64_t *count)
+{
+    struct pa_request ungrouped = *request;
+    struct pa_view view = {.graph = &session->graph};
+    ungrouped.command = PA_COMMAND_TASKS;
+    ungrouped.flags |= PA_REQUEST_STATS;
+    *count = 0;
+    session->error[0] = '\0';
+    session->work.fatal = PA_OK;
+    enum pa_status status = open_session(session, request);
+    if (status == PA_OK) {
+        status = pa_view_init(&view, &session->graph, &ungrouped, session->error, sizeof(session->error));
+        for (uint32_t i = 0; status == PA_OK && i < view.selected.count && i < capacity; i++)
+            addresses[i] = session->graph.nodes.items[view.selected.items[i]].address;
+        *count = status == PA_OK ? view.selected.count : 0;
+        pa_view_deinit(&view);
+    }
+    if (session->work.fatal != PA_OK)
+        status = session->work.fatal;
+    end(session);
+    make_printable(session->error);
+    return status;
 }
 
 void pa_session_memory(const struct pa_session *session, uint64_t *current, uint64_t *peak)

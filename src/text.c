@@ -191,3 +191,46 @@ enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out)
     pa_printer_free(printer);
     return work->fatal;
 }
+
+static void print_description(struct pa_printer *printer, uint32_t id)
+{
+    const struct pa_node *node = &printer->graph->nodes.items[id];
+    struct pa_output *out = printer->out;
+    bool task = node->flags & PA_NODE_TASK;
+    pa_out(out, PA_STYLE_PLAIN, task ? "<Task " : "<Future ");
+    if (task) {
+        uint32_t length;
+        const char *name = pa_printer_name(printer, id, &length);
+        pa_out_repr(out, PA_STYLE_VARIABLE, name, length);
+        pa_out(out, PA_STYLE_PLAIN, " ");
+    }
+    pa_out(out, PA_STYLE_PLAIN, pa_state_name(node->state));
+    if (task && node->state == PA_PENDING && node->activity != PA_WAITING) {
+        pa_out(out, PA_STYLE_PLAIN, ", ");
+        pa_out(out, PA_STYLE_PLAIN, pa_activity_name(node->activity));
+    }
+    uint32_t frame = pa_stack_telling_frame(printer->graph, node->stack);
+    if (frame != PA_NONE)
+        pa_out(out, PA_STYLE_PLAIN, ", ");
+    pa_print_place(printer, frame);
+    pa_out(out, PA_STYLE_PLAIN, ">");
+}
+
+enum pa_status pa_text_describe(struct pa_graph *graph, const struct pa_request *request, struct pa_output *out, char *error,
+                                size_t capacity)
+{
+    uint64_t address = request->operand_count == 1 ? request->operands->address : 0;
+    uint32_t id = pa_graph_find(graph, address);
+    enum pa_kind kind = pa_kind_of(graph->objects, address);
+    if (id == PA_NONE && (kind == PA_KIND_TASK || kind == PA_KIND_FUTURE))
+        id = pa_read_reached_node(graph, address);
+    if (id == PA_NONE || graph->nodes.items[id].flags & PA_NODE_BAD)
+        return graph->work->fatal != PA_OK ? graph->work->fatal
+                                           : pa_fail(error, capacity, "0x%llx is no task or future", (unsigned long long)address);
+    struct pa_printer *printer = pa_printer_new(graph, request, out);
+    if (printer) {
+        print_description(printer, id);
+        pa_printer_free(printer);
+    }
+    return graph->work->fatal;
+}

@@ -29,6 +29,14 @@ void pa_printer_free(struct pa_printer *printer);
 /** Print the answer to a request about tasks. */
 enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out);
 
+/**
+ * Print one line about the task or future at the address of the request's operand: "<Task 'Task-7' pending, in fetch (app.py:16)>".
+ *
+ * @param[out] error On PA_FAILED: one line, not escaped yet.
+ */
+enum pa_status pa_text_describe(struct pa_graph *graph, const struct pa_request *request, struct pa_output *out, char *error,
+                                size_t capacity);
+
 /** A task's name without secrets, in the printer's scratch until the next call. */
 const char *pa_printer_name(struct pa_printer *printer, uint32_t node, uint32_t *length);
 /** "Task(name='Task-1', id=0x7f…)" or "Future(id=0x7f…)" */

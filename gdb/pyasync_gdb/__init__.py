@@ -4,7 +4,9 @@ from typing import Optional
 
 import gdb
 
+from . import printers
 from .commands import COMMANDS
+from .functions import FUNCTIONS
 from .library import LibraryError
 from .session import Sessions
 
@@ -12,11 +14,12 @@ _sessions: Optional[Sessions] = None
 
 
 def load() -> None:
-    """Register the commands. Without a fitting library they exist too, and say what to do."""
+    """Register the commands, functions and printers. Without a fitting library they exist too, and say what to do."""
     global _sessions
     _sessions = Sessions()
-    for command in COMMANDS:
-        command(_sessions)
+    for made in (*COMMANDS, *FUNCTIONS):
+        made(_sessions)
+    printers.register(_sessions)
     try:
         _sessions.load_library()
     except LibraryError as error:

@@ -14,7 +14,7 @@ from .session import Sessions
 
 
 @contextmanager
-def _one_line_errors() -> Iterator[None]:
+def one_line_errors() -> Iterator[None]:
     """Whatever goes wrong, the user sees one line and never a Python traceback. Ctrl-C stays KeyboardInterrupt, GDB's "Quit"."""
     try:
         yield
@@ -42,7 +42,7 @@ class _Command(gdb.Command):
         super().__init__(self.name, self.category)
 
     def invoke(self, argument: str, from_tty: bool) -> None:
-        with _one_line_errors():
+        with one_line_errors():
             try:
                 arguments = parse(self.command, argument, self.takes_operands)
             except UsageError as error:

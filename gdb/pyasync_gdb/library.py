@@ -37,6 +37,7 @@ COMMAND_AWAITED_BY = 1
 COMMAND_TASKS = 2
 COMMAND_INFO = 3
 COMMAND_GREENLETS = 4
+COMMAND_DESCRIBE = 6
 
 # enum pa_format
 FORMAT_TEXT = 0
@@ -197,6 +198,7 @@ def load_library() -> ctypes.CDLL:
     library.pa_session_run.argtypes = [session, ctypes.POINTER(Request)]
     library.pa_session_error.argtypes = [session]
     library.pa_session_error.restype = ctypes.c_char_p
+    library.pa_session_select.argtypes = [session, ctypes.POINTER(Request), counter, ctypes.c_uint64, counter]
     library.pa_session_complete.argtypes = [session, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64]
     library.pa_session_complete.restype = ctypes.c_uint64
     library.pa_session_memory.argtypes = [session, counter, counter]

@@ -1,7 +1,7 @@
 """Sessions of the library: one for each inferior, dropped as soon as its target may have changed."""
 
 import ctypes
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 import gdb
 
@@ -41,16 +41,35 @@ class Session:
         handle, self._handle = self._handle, ctypes.c_void_p()
         self._library.pa_session_destroy(handle)
 
-    def run(self, request: library.Request, output: Union[File, Terminal]) -> None:
+    def run(self, request: library.Request, write: Callable[[int, bytes], None]) -> None:
+        """Print the answer to a request through @p write."""
         self.intact = False
         run = self._library.pa_session_run
-        status = self._target.call(run, self._handle, ctypes.byref(request), write=output.write)
+        self._check(self._target.call(run, self._handle, ctypes.byref(request), write=write))
+        self.intact = True
+
+    def select(self, request: library.Request) -> Tuple[int, int]:
+        """How many tasks a request selects, and the address of the first one, 0 if none. Raises gdb.GdbError for unknown names."""
+        self.intact = False
+        address, count = ctypes.c_uint64(), ctypes.c_uint64()
+        select = self._library.pa_session_select
+        status = self._target.call(select, self._handle, ctypes.byref(request), ctypes.byref(address), 1, ctypes.byref(count))
+        self.intact = status in (library.OK, library.FAILED)
+        self._check(status)
+        return count.value, address.value
+
+    def is_task_name(self, name: str) -> bool:
+        try:
+            return self.select(tasks_named(name))[0] > 0
+        except gdb.GdbError:
+            return False  # if there is more to say, the command itself will say it
+
+    def _check(self, status: int) -> None:
         if status == library.NO_MEMORY:
             raise gdb.GdbError("pyasync: out of memory, or more was found than pyasync takes")
         if status != library.OK:
             message = self._library.pa_session_error(self._handle) or b"pyasync failed"
             raise gdb.GdbError(message.decode("utf-8", "replace"))
-        self.intact = True
 
     def complete(self, prefix: str) -> List[str]:
         """The names of tasks that begin with @p prefix."""
@@ -68,7 +87,7 @@ class Sessions:
     def __init__(self) -> None:
         self._sessions: Dict[int, Session] = {}
         self._library: Optional[ctypes.CDLL] = None
-        self._busy = False
+        self._busy = 0  # uses of sessions that go on: an operand may call $_py_task()
         self._stale = False
         self._events = [getattr(gdb.events, name) for name in _CHANGES if hasattr(gdb.events, name)]
         for event in self._events:
@@ -102,6 +121,26 @@ class Sessions:
         session = self._session() or self._open(("--no-map" in words, "--exhaustive" in words))
         return self._use(session, lambda: session.complete(prefix))
 
+    def select(self, request: library.Request) -> Tuple[int, int]:
+        """Session.select() of the selected inferior."""
+        session = self._any_session()
+        return self._use(session, lambda: session.select(request))
+
+    def describe(self, address: int) -> str:
+        """One line about the task or future at an address of the selected inferior. Raises gdb.GdbError if there is none."""
+        if self._busy:
+            raise gdb.GdbError("pyasync is reading already")
+        session = self._any_session()
+        parts: List[bytes] = []
+        request = _request_of(library.COMMAND_DESCRIBE, [operands.TaskOperand(library.OPERAND_ADDRESS, "", address)])
+        self._use(session, lambda: session.run(request, lambda _style, data: parts.append(data)))
+        return b"".join(parts).decode("utf-8", "replace")
+
+    def _any_session(self) -> Session:
+        self.load_library()
+        _check_target()
+        return self._session() or self._open((False, False))
+
     def _session(self) -> Optional[Session]:
         """The session of the selected inferior, if it is still about the same process or core."""
         session = self._sessions.get(gdb.selected_inferior().num)
@@ -115,12 +154,12 @@ class Sessions:
         return session
 
     def _use(self, session: Session, work: Callable[[], Result]) -> Result:
-        self._busy = True
+        self._busy += 1
         try:
             return work()
         finally:
-            self._busy = False
-            if self._stale or not session.intact:
+            self._busy -= 1
+            if self._busy == 0 and (self._stale or not session.intact):
                 self._drop_all()
 
     def _target_changed(self, _event: Any) -> None:
@@ -161,32 +200,45 @@ def _answer(session: Session, command: int, arguments: Arguments) -> None:
     complete = False
     try:
         request.flags |= library.REQUEST_STYLED if output.styled else 0
-        session.run(request, output)
+        session.run(request, output.write)
         complete = True
     finally:
         output.close(complete)
 
 
 def _request(session: Session, command: int, arguments: Arguments) -> library.Request:
-    resolved = [operands.resolve(text, lambda name: name in session.complete(name)) for text in arguments.operands]
-    array = (library.Operand * len(resolved))()
-    for entry, operand in zip(array, resolved):
+    request = _request_of(command, [operands.resolve(text, session.is_task_name) for text in arguments.operands])
+    request.format = arguments.format
+    request.flags = arguments.flags
+    request.thread = arguments.thread
+    request.limit = arguments.limit
+    request.frames = arguments.frames
+    request.depth = arguments.depth
+    request.value_depth = arguments.value_depth
+    request.value_length = arguments.value_length
+    request.state = _encode(arguments.state)
+    request.in_ = _encode(arguments.in_)
+    return request
+
+
+def _request_of(command: int, tasks: List[operands.TaskOperand]) -> library.Request:
+    """A request with operands and without options."""
+    array = (library.Operand * len(tasks))()
+    for entry, operand in zip(array, tasks):
         entry.kind, entry.address, entry.text = operand.kind, operand.address, _encode(operand.text)
-    return library.Request(
-        command=command,
-        format=arguments.format,
-        flags=arguments.flags,
-        thread=arguments.thread,
-        limit=arguments.limit,
-        frames=arguments.frames,
-        depth=arguments.depth,
-        value_depth=arguments.value_depth,
-        value_length=arguments.value_length,
-        operand_count=len(resolved),
-        operands=array,
-        state=_encode(arguments.state),
-        in_=_encode(arguments.in_),
-    )
+    return library.Request(command=command, thread=library.THREAD_DEFAULT, operand_count=len(tasks), operands=array)
+
+
+def tasks_named(name: str) -> library.Request:
+    """A request for all tasks of this name, ended or not."""
+    return _request_of(library.COMMAND_TASKS, [operands.TaskOperand(library.OPERAND_NAME, name)])
+
+
+def tasks_in_state(state: str) -> library.Request:
+    """A request for all tasks in a state or activity, as --state takes it."""
+    request = _request_of(library.COMMAND_TASKS, [])
+    request.state = _encode(state)
+    return request
 
 
 def _encode(text: Optional[str]) -> Optional[bytes]:

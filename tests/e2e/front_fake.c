@@ -229,9 +229,33 @@ enum pa_status pa_session_run(struct pa_session *session, const struct pa_reques
     return (enum pa_status)status;
 }
 
+static const char *const names[] = {"worker-1", "worker-2", "job[1]", "0xname", "other"};
+
+/* Names are known; without operands there are as many tasks as the state has letters. */
+enum pa_status pa_session_select(struct pa_session *session, const struct pa_request *request, uint64_t *addresses,
+                                 uint64_t capacity, uint64_t *count)
+{
+    *count = 0;
+    if (session->target->poll() != PA_OK) {
+        return PA_ABORTED;
+    }
+    if (request->operand_count == 0) {
+        *count = strlen(request->state);
+        return PA_OK;
+    }
+    for (size_t index = 0; index < sizeof(names) / sizeof(names[0]); index++) {
+        if (strcmp(names[index], request->operands[0].text) == 0 && capacity > 0) {
+            addresses[0] = 0x1000 + index;
+            *count = 1;
+            return PA_OK;
+        }
+    }
+    session->error = "no task is called so";
+    return PA_FAILED;
+}
+
 uint64_t pa_session_complete(struct pa_session *session, const char *prefix, char *buffer, uint64_t capacity)
 {
-    static const char *const names[] = {"worker-1", "worker-2", "job[1]", "0xname", "other"};
     uint64_t count = 0;
     uint64_t used = 0;
     if (session->target->poll() != PA_OK) {

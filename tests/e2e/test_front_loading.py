@@ -131,7 +131,7 @@ def test_library_of_another_version(gdb, core, front_folder, copy):
     front_folder.build_fake("copy of gdb", abi_version=99)
     sourced, failed = gdb.run([SOURCE.format(gdb.path("copy of gdb")), "py-async-bt"], *gdb.on_bare_core(core))
     for message in (sourced, failed):
-        assert "libpyasync.so has interface version 99, these commands need 1: " in one_line(message)
+        assert "libpyasync.so has interface version 99, these commands need 2: " in one_line(message)
 
 
 @pytest.mark.parametrize("content", [b"", b"not an ELF file\n" * 100])
