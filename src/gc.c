@@ -38,7 +38,8 @@ static enum end damaged(struct list *list, uint64_t address, const char *why)
 static bool look(struct list *list, uint64_t node, const uint8_t *bytes)
 {
     struct pa_objects *objects = list->objects;
-    list->walk->objects++;
+    if (++list->walk->objects == list->walk->limit)
+        return false;
     uint32_t type = pa_type_id(objects, pa_get_u64(bytes, HEAD_SIZE + PA_OFFSET(objects->layout, object_type)));
     if (type == PA_NONE || !(list->kinds >> objects->types.items[type].kind & 1))
         return objects->work->fatal == PA_OK;

@@ -17,6 +17,7 @@
 
 /** What walks found; they add to it. Begin with zeros. */
 struct pa_gc_walk {
+    uint64_t limit;      /* set by the caller: the walk ends at so many objects; 0: at none */
     uint64_t objects;    /* that were looked at, of every kind */
     uint32_t collecting; /* interpreters that are in a collection: what that holds in lists of its own is missed */
     uint32_t damaged;    /* lists that are damaged: objects may be missing, or be told twice */
@@ -43,7 +44,7 @@ const char *pa_gc_unavailable(const struct pa_layout *layout);
  *
  * @param interpreter PyInterpreterState, of a layout for which pa_gc_unavailable() is NULL.
  * @param kinds A set of PA_GC_KIND(): of each type it is asked once what it is, then an object costs its head and its ob_type only.
- * @return false if @p visit ended it, or the work must end.
+ * @return false if @p visit or the limit ended it, or the work must end.
  */
 bool pa_gc_walk(struct pa_objects *objects, uint64_t interpreter, uint64_t kinds, pa_gc_visit *visit, void *context,
                 struct pa_gc_walk *walk);

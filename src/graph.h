@@ -152,6 +152,13 @@ struct pa_problem {
     uint32_t node; /* the task it concerns, or PA_NONE */
 };
 
+/** Which tasks are looked for among all objects. Each includes the ones before. */
+enum pa_search {
+    PA_SEARCH_SMALL, /* ended ones, if the process is small */
+    PA_SEARCH_ENDED, /* ended ones */
+    PA_SEARCH_ALL,   /* pending ones too that are in no list; so always if a list is damaged. After a fork they are the parent's */
+};
+
 struct pa_graph {
     struct pa_work *work;
     struct pa_memory *memory;
@@ -185,6 +192,8 @@ struct pa_graph {
     uint32_t python_count;                        /* nodes with PA_NODE_PYTHON */
     uint32_t registered_count;                    /* nodes with PA_NODE_REGISTERED */
     uint32_t damaged_lists;                       /* of tasks: some may be missing */
+    enum pa_search search;                        /* set before the walk */
+    bool searched;                                /* all objects were searched: ended tasks are known as far as they can be */
     PA_ARRAY(struct pa_executing) executing;
     PA_ARRAY(uint32_t) cycle_members; /* of each cycle: every node waits for the next, the last for the first */
     PA_ARRAY(uint32_t) cycle_ends;    /* where each cycle ends in cycle_members */
@@ -260,6 +269,8 @@ void pa_learn_classes(struct pa_graph *graph);
 void pa_read_registered(struct pa_graph *graph);
 /** registered.c: what runs where, for loops and tasks that asyncio's C code does not know of. */
 void pa_place_registered(struct pa_graph *graph);
+/** tracked.c: the tasks that are in no list or set, if they are to be looked for. Their nodes are not read yet. */
+void pa_read_tracked(struct pa_graph *graph);
 /** derive.c: edges that are not recorded, where a task or future is none of asyncio's C code. */
 void pa_derive_edges(struct pa_graph *graph);
 /** cycle.c: who waits, through others, for itself. */

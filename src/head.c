@@ -140,7 +140,8 @@ static void print_totals(struct pa_printer *printer)
         pa_out(out, PA_STYLE_PLAIN, pa_activity_name(i));
         before = ", ";
     }
-    if (activities[PA_ENDED] > 0) {
+    /* Otherwise they are those that something led to, by chance. */
+    if (activities[PA_ENDED] > 0 && graph->searched) {
         pa_out(out, PA_STYLE_PLAIN, "; ");
         pa_out_counted(out, activities[PA_ENDED], "ended but referenced", "ended but referenced");
     }

@@ -184,10 +184,4 @@ void pa_place_registered(struct pa_graph *graph)
         while (pa_dict_next(graph->objects, &iterator, &loop, &task))
             place_task(graph, loop, task);
     }
-    for (uint32_t id = 0; id < graph->nodes.count; id++) {
-        struct pa_node *node = &graph->nodes.items[id];
-        if (node->flags & PA_NODE_PYTHON && node->thread == PA_NO_THREAD && node->loop != PA_NO_LOOP &&
-            graph->loops.items[node->loop].thread != PA_NONE)
-            node->thread = (uint16_t)graph->loops.items[node->loop].thread;
-    }
 }

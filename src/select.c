@@ -219,8 +219,9 @@ static enum pa_status select_named(struct pa_view *view, const struct filter *fi
     }
     if (matching > 0 || graph->work->fatal != PA_OK)
         return graph->work->fatal;
-    return pa_fail(error, capacity, "no task %s \"%s\" among %u; py-async-tasks lists them",
-                   operand->kind == PA_OPERAND_GLOB ? "matches" : "is called", operand->text, graph->task_count);
+    return pa_fail(error, capacity, "no task %s \"%s\" among %u; py-async-tasks lists them%s",
+                   operand->kind == PA_OPERAND_GLOB ? "matches" : "is called", operand->text, graph->task_count,
+                   graph->searched ? "" : ", with --state any also those that have ended");
 }
 
 static enum pa_status select_operands(struct pa_view *view, const struct filter *filter, char *error, size_t capacity)

@@ -123,11 +123,39 @@ static enum pa_status check_imported(struct pa_session *session, const struct pa
                    "this CPython %s has not loaded asyncio: there is no _asyncio in its sys.modules", version);
 }
 
+/* Which tasks it asks for that are in no list: to find them costs a look at every object. */
+static enum pa_search wanted_search(const struct pa_request *request)
+{
+    static const char *const states[] = {"ended", "any", "done", "failed", "cancelled"};
+    if (request->flags & PA_REQUEST_EXHAUSTIVE)
+        return PA_SEARCH_ALL;
+    for (size_t i = 0; request->state && i < sizeof(states) / sizeof(*states); i++) {
+        if (strcmp(request->state, states[i]) == 0)
+            return PA_SEARCH_ENDED;
+    }
+    return PA_SEARCH_SMALL;
+}
+
+/* Walk anew at the next use. */
+static void forget_graph(struct pa_session *session)
+{
+    pa_graph_deinit(&session->graph);
+    pa_graph_init(&session->graph, &session->codes, session->found.runtime);
+    session->progress = PA_SESSION_FOUND;
+}
+
 static enum pa_status open_session(struct pa_session *session, const struct pa_request *request)
 {
     enum pa_status status = PA_OK;
     if (session->progress == PA_SESSION_NEW)
         status = find(session, request->flags & PA_REQUEST_EXHAUSTIVE);
+    enum pa_search wanted = wanted_search(request), had = session->graph.search;
+    if (session->graph.searched && had == PA_SEARCH_SMALL)
+        had = PA_SEARCH_ENDED;
+    if (status == PA_OK && wanted > had && session->progress == PA_SESSION_WALKED)
+        forget_graph(session);
+    if (status == PA_OK && session->progress == PA_SESSION_FOUND)
+        session->graph.search = wanted;
     if (status == PA_OK && session->progress == PA_SESSION_WALKED)
         pa_read_selection(&session->graph);
     if (status == PA_OK && session->progress == PA_SESSION_FOUND) {

@@ -471,6 +471,17 @@ static void mark_running(struct pa_graph *graph)
     }
 }
 
+/* A task that is in no thread's list belongs to the thread that its loop runs in. */
+static void place_tasks(struct pa_graph *graph)
+{
+    for (uint32_t id = 0; id < graph->nodes.count; id++) {
+        struct pa_node *node = &graph->nodes.items[id];
+        if (node->flags & (PA_NODE_PYTHON | PA_NODE_TRACKED) && node->thread == PA_NO_THREAD && node->loop != PA_NO_LOOP &&
+            node->state == PA_PENDING && graph->loops.items[node->loop].thread != PA_NONE)
+            node->thread = (uint16_t)graph->loops.items[node->loop].thread;
+    }
+}
+
 static void count_tasks(struct pa_graph *graph)
 {
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
@@ -502,6 +513,8 @@ void pa_read_tasks(struct pa_graph *graph)
     read_lists(graph);
     read_running_tasks(graph);
     pa_read_nodes(graph);
+    pa_read_tracked(graph);
+    pa_read_nodes(graph);
     if (graph->python_count > 0) {
         pa_place_registered(graph);
         pa_derive_edges(graph);
@@ -512,5 +525,7 @@ void pa_read_tasks(struct pa_graph *graph)
         drop_stale_edges(graph, 0);
     cut_executing_stacks(graph);
     mark_running(graph);
+    if (graph->python_count > 0 || graph->searched)
+        place_tasks(graph);
     count_tasks(graph);
 }

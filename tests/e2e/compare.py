@@ -105,6 +105,21 @@ def future_differences(oracle: dict, document: dict) -> Iterator[str]:
         yield from awaiter_differences(label, mine, future)
 
 
+def ended_differences(oracle: dict, document: dict) -> Iterator[str]:
+    """Tasks that have ended and are still there: in what `--state any` answers."""
+    ours = {task["id"]: task for task in document["tasks"] if task["activity"] == "ended"}
+    for task in oracle["ended"]:
+        mine, label = ours.pop(task["id"], None), f"ended task {task['id']} {task['name'][:40]!r}"
+        if mine is None:
+            yield f"{label} is missing"
+            continue
+        for field in ("type", "state"):
+            yield from unequal(f"{label}: {field}", mine[field], task[field])
+        yield from unequal(f"{label}: name", mine["name"], expected_name(task))
+    for address, task in ours.items():
+        yield f"ended task {address} {task['name']!r} is not there"
+
+
 def awaiter_differences(label: str, mine: dict, theirs: dict) -> Iterator[str]:
     yield from unequal(f"{label}: awaited_by", sorted(edge["id"] for edge in mine["awaited_by"]), theirs["awaited_by"])
     found = sorted(edge["id"] for edge in mine["awaited_by"] if edge["source"] == "derived")

@@ -31,11 +31,14 @@ def expect(made, answers, runtime, asyncio):
     backtrace, info, text = answers
     found = compare.differences(made.oracle, backtrace.json())
     assert not found, "\n".join([*found[:10], str(backtrace)[:2000]])
-    assert backtrace.json()["complete"], backtrace
+    assert backtrace.json()["complete"] == (made.folder.name not in harness.DAMAGED), backtrace
     tables = info.json()["info"]
-    assert tables["runtime"]["found_by"] == runtime, info
-    assert tables["asyncio"]["found_by"] == asyncio, info
-    assert f"found by {runtime}" in text.text and f"found by {asyncio}" in text.text, text
+    assert tables["runtime"]["found_by"] == runtime and f"found by {runtime}" in text.text, info
+    if not made.oracle["accelerator"] and made.oracle["python"].startswith("3.14"):
+        # Its table is in the shared object of the accelerator, which is blocked.
+        assert tables["asyncio"] is None and "no asyncio debug offsets" in text.text, text
+        return
+    assert tables["asyncio"]["found_by"] == asyncio and f"found by {asyncio}" in text.text, info
 
 
 def ask_scenarios(gdb, executable, build, scenarios, before=(), hide=()):

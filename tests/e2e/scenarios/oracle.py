@@ -38,6 +38,8 @@ contexts = False  # write down the context variables of each task, as values tel
 failed = []  # failed tasks whose exceptions are written down
 keep = []  # what must stay alive until the end
 compiled_files = {}  # qualified name of an async generator compiled by Cython: its file
+frozen = []  # tasks that gc.freeze() has hidden from gc.get_objects()
+damage = None  # a function that breaks something when all has been written down
 expected = {}  # task: fields that the scenario states itself, because asking asyncio would not tell the truth
 derived = {}  # task or future: who awaits it as the scenario knows, though asyncio does not record it
 
@@ -138,7 +140,8 @@ def write(frame, result=None):
         "python": platform.python_version(),
         "debug_build": hasattr(sys, "gettotalrefcount"),
         "tasks": [task_entry(task, loop, on_stack) for task, loop in tasks.items()],
-        "ended": [ended_entry(task) for task in ended_awaiters(tasks)],
+        "accelerator": C_TASK != (),
+        "ended": [ended_entry(task) for task in ended_tasks()],
         "futures": [future_entry(future) for future in awaited_futures(tasks)],
         "failed": [failed_entry(task) for task in failed],
         "loops": [loop_entry(loop) for loop in loops],
@@ -154,6 +157,8 @@ def write(frame, result=None):
     with open(OUTPUT + ".new", "w") as file:
         file.write(json.dumps(document))  # dump() is much slower
     os.rename(OUTPUT + ".new", OUTPUT)
+    if damage:
+        damage()
     if MODE == "live" and interpreter == 0:
         print("ready", flush=True)
     return result
@@ -279,10 +284,10 @@ def recorded_awaiters(future):
     return getattr(future, "_asyncio_awaited_by", None) or ()
 
 
-def ended_awaiters(tasks):
-    """Tasks that have ended and stand in an awaited-by set all the same."""
-    waiters = {waiter for task in [*tasks, *awaited_futures(tasks)] for waiter in recorded_awaiters(task)}
-    return {waiter for waiter in waiters if isinstance(waiter, asyncio.Task) and waiter.done()}
+def ended_tasks():
+    """Tasks that have ended and are still there."""
+    classes = (asyncio.Task, asyncio.tasks._PyTask)
+    return [thing for thing in [*gc.get_objects(), *frozen] if issubclass(type(thing), classes) and thing.done()]
 
 
 def awaited_futures(tasks):
