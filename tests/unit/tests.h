@@ -34,6 +34,7 @@ Suite *redact_suite(void);
 Suite *session_suite(void);
 Suite *task_suite(void);
 Suite *thread_suite(void);
+Suite *unlisted_suite(void);
 Suite *value_suite(void);
 
 /** A test case with one line a test. */
