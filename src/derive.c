@@ -138,7 +138,7 @@ static void note_kept(struct derivation *derivation, uint64_t future, uint64_t k
     if (kind != PA_KIND_FUTURE && kind != PA_KIND_PYTHON_FUTURE)
         return;
     uint32_t at = pa_index_find(&derivation->index, derivation->waiting.items, sizeof(struct waiting), kept);
-    for (; at != PA_NONE && pa_work_step(graph->work); at = derivation->waiting.items[at].next)
+    for (; at < derivation->waiting.count && pa_work_step(graph->work); at = derivation->waiting.items[at].next)
         note(derivation, future, node_at(derivation, derivation->waiting.items[at].task)->address);
 }
 

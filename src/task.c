@@ -280,7 +280,9 @@ static void read_node(struct pa_graph *graph, uint32_t id, enum pa_kind kind)
         node->flags |= PA_NODE_PYTHON;
         graph->python_count++;
     }
-    if (!(in_struct ? read_struct : pa_future_read)(graph, node->address, is_task, &fields)) {
+    bool read =
+        in_struct ? read_struct(graph, node->address, is_task, &fields) : pa_future_read(graph, node->address, is_task, &fields);
+    if (!read) {
         node->flags |= PA_NODE_BAD;
         graph->ended_count++;
         pa_graph_problem(graph, is_task ? "task" : "future", node->address, "cannot be read", id);

@@ -1,6 +1,6 @@
 """
-Tasks of classes of one's own, registered as asyncio asks for: with asyncio's names for what they hold, with slots and other names, and with
-asyncio.Future as their base. One of them is registered as being started eagerly.
+Tasks of classes of one's own, registered as asyncio asks for: with asyncio's names for what they hold, with slots and
+other names, and with asyncio.Future as their base. One of them is registered as being started eagerly.
 """
 
 import asyncio
@@ -97,7 +97,8 @@ async def nests(future):
 async def main():
     loop = asyncio.get_running_loop()
     future, other = loop.create_future(), loop.create_future()
-    duck, slots, base = Duck(nests(future), loop, "duck"), Slots(waits(other), loop, "slots"), FutureDuck(waits(future), loop, "base")
+    duck, slots = Duck(nests(future), loop, "duck"), Slots(waits(other), loop, "slots")
+    base = FutureDuck(waits(future), loop, "base")
     on_task = Duck(waits(asyncio.create_task(waits(future), name="C")), loop, "on task")
     eager = Duck(waits(future), loop, "eager")
     c_on_base = asyncio.create_task(waits(base), name="C on base")

@@ -1,4 +1,7 @@
-"""Tasks that have ended in every way and are still referred to: by a list, by each other only, frozen, of a subclass, of asyncio's Python code."""
+"""
+Tasks that have ended in every way and are still referred to: by a list, by each other only, frozen, of a subclass, of
+asyncio's Python code.
+"""
 
 import asyncio
 import gc

@@ -1,6 +1,6 @@
 """
-Tasks and futures of asyncio's Python code beside those of its C code. Between the two asyncio records no awaiter, so the scenario states
-who awaits whom; from C to C it is recorded as always.
+Tasks and futures of asyncio's Python code beside those of its C code. Between the two asyncio records no awaiter, so the
+scenario states who awaits whom; from C to C it is recorded as always.
 """
 
 import asyncio

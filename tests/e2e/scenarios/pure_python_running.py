@@ -1,4 +1,4 @@
-"""Without the accelerator: a task runs, below it on the stack the one that started it eagerly, in a thread that is not the main one."""
+"""Without the accelerator: a task runs, below it on the stack the one that started it eagerly, in another thread than main."""
 
 import sys
 
