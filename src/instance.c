@@ -195,6 +195,22 @@ bool pa_class_attribute(struct pa_objects *objects, uint64_t type, const char *n
     return false;
 }
 
+bool pa_class_is_named(struct pa_objects *objects, uint64_t type, const char *name)
+{
+    uint64_t classes, count, each, flags;
+    if (!begin_classes(objects, type, &classes, &count))
+        return false;
+    for (uint64_t i = 0; i < count && pa_work_step(objects->work); i++) {
+        uint32_t id = pa_memory_u64(objects->memory, classes + 8 * i, &each) ? pa_type_at(objects, each) : PA_NONE;
+        if (id == PA_NONE || !type_word(objects, each, PA_F_type_flags, &flags) || !(flags & TPFLAGS_HEAPTYPE))
+            continue;
+        struct pa_text text = objects->types.items[id].name;
+        if (text.length == strlen(name) && memcmp(pa_arena_text(&objects->text, text), name, text.length) == 0)
+            return true;
+    }
+    return false;
+}
+
 uint64_t pa_stackref(const struct pa_layout *layout, uint64_t bits, bool *is_int, int64_t *number)
 {
     uint64_t mask = layout->free_threaded ? layout->version->tag_mask_free_threaded : layout->version->tag_mask;

@@ -47,6 +47,9 @@ bool pa_sequence(struct pa_objects *objects, uint64_t address, uint64_t *items, 
 /** What @p name is in the namespaces of a class and its bases, in the order of tp_mro; those of static types are not at hand. */
 bool pa_class_attribute(struct pa_objects *objects, uint64_t type, const char *name, uint64_t *value);
 
+/** Whether a class or one of its bases, which are known by tp_mro, is called @p name; those of static types are not asked. */
+bool pa_class_is_named(struct pa_objects *objects, uint64_t type, const char *name);
+
 /** The object that a _PyStackRef refers to, 0 for none. A tagged int, which is no object, sets @p is_int and @p number. */
 uint64_t pa_stackref(const struct pa_layout *layout, uint64_t bits, bool *is_int, int64_t *number);
 

@@ -27,7 +27,8 @@ struct writer {
     PA_ARRAY(uint32_t) referred;  /* nodes that were referred to before they were defined */
     PA_ARRAY(uint64_t) unknown;   /* addresses that are referred to and are no node */
     bool wrote_task, wrote_future;
-    struct pa_links links;
+    struct pa_links links; /* of the task that is written */
+    struct pa_waits waits;
     struct pa_frame_list frames;
     struct pa_values *values; /* NULL until a value is written */
     char name[PA_STRING_BYTES];
@@ -370,17 +371,14 @@ static bool is_private(struct writer *writer, uint32_t id, uint64_t future)
 /* What a task is suspended on. A future whose owner is not known is just that; one that is done leaves its task ready. */
 static void write_waits_on(struct writer *writer, uint32_t id, const struct pa_node *node)
 {
-    static const char *const kinds[] = {"", "ready", "task", "future"};
+    struct pa_waits_on waits_on;
     if (node->wait == PA_WAIT_NONE) {
         raw(writer, ", \"waits_on\": null");
         return;
     }
-    uint64_t future = pa_task_fut_waiter(writer->graph, id);
-    number(writer, ", \"waits_on\": {\"kind\": \"%s\", \"object\": ", kinds[node->wait]);
-    address(writer, node->wait == PA_WAIT_TASK ? future : 0);
-    raw(writer, ", \"future\": ");
-    address(writer, future);
-    raw(writer, "}");
+    pa_waits_read(&writer->waits, id, writer->links.count ? writer->links.items[0] : 0, &waits_on);
+    pa_json_waits_on(writer->out, writer->graph, &waits_on);
+    uint64_t future = waits_on.future;
     if (future == 0)
         return;
     if (is_private(writer, id, future))
@@ -617,6 +615,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
     writer->view = view;
     writer->greenlets = greenlets;
     writer->out = out;
+    pa_waits_init(&writer->waits, writer->graph);
     bool stats = view->request->flags & PA_REQUEST_STATS;
     if (!stats)
         read_waited_futures(writer);
@@ -647,6 +646,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
     pa_array_free(work, &writer->links);
     pa_array_free(work, &writer->frames);
     pa_values_free(writer->values);
+    pa_waits_deinit(&writer->waits);
     pa_work_resize(work, writer, sizeof(*writer), 0);
     return work->fatal;
 }

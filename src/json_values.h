@@ -5,6 +5,7 @@
 #include "details.h"
 #include "output.h"
 #include "value.h"
+#include "wait.h"
 
 /** {"type", "address", "value", "truncated", "hidden"} */
 void pa_json_value(struct pa_output *out, struct pa_objects *objects, const struct pa_value *value);
@@ -21,5 +22,8 @@ void pa_json_origin(struct pa_output *out, struct pa_graph *graph, uint32_t node
 /** The exception that a failed task ended with, as {"id", "type", "message", "stack", "never_retrieved", "chain"}; null if it cannot be read. */
 void pa_json_exception(struct pa_output *out, struct pa_graph *graph, struct pa_values *values, uint32_t node,
                        pa_stack_number *stack_number, void *context);
+
+/** json_waits.c: the member "waits_on" of a task that waits. Its comma stands before it. */
+void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struct pa_waits_on *waits_on);
 
 #endif

@@ -52,6 +52,9 @@
 /* Items between a greenlet's exception state and its thread's: one a generator that handles an exception. */
 #define PA_MAX_EXCEPTION_ITEMS 65536u
 
+/* Children of gather() calls that are counted, of all that are shown: a million tasks are waited for once, not once by each other. */
+#define PA_MAX_COUNTED (1u << 24)
+
 /* Modules with thread-local variables. A big process has some dozens. */
 #define PA_MAX_TLS_MODULES 4096u
 
@@ -126,6 +129,9 @@
 #define PA_DEFAULT_VALUE_DEPTH  3u
 #define PA_DEFAULT_VALUE_LENGTH 200u
 #define PA_MAX_VALUE_BYTES      (1u << 20)
+
+/* Tasks of a group that are compared in what they wait for. */
+#define PA_MAX_WAIT_TOGETHER 1000u
 
 /* Lines of the head. */
 #define PA_HEAD_LINES 12u

@@ -160,6 +160,7 @@ struct pa_printer *pa_printer_new(struct pa_graph *graph, const struct pa_reques
     printer->graph = graph;
     printer->out = out;
     printer->request = request;
+    pa_waits_init(&printer->waits, graph);
     return printer;
 }
 
@@ -170,6 +171,7 @@ void pa_printer_free(struct pa_printer *printer)
     pa_array_free(work, &printer->links);
     pa_array_free(work, &printer->iframes);
     pa_values_free(printer->values);
+    pa_waits_deinit(&printer->waits);
     pa_work_resize(work, printer, sizeof(*printer), 0);
 }
 

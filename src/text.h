@@ -7,6 +7,7 @@
 #include "output.h"
 #include "value.h"
 #include "view.h"
+#include "wait.h"
 
 /** What the parts of a text share. */
 struct pa_printer {
@@ -14,9 +15,10 @@ struct pa_printer {
     struct pa_graph *graph;
     struct pa_output *out;
     const struct pa_request *request;
-    struct pa_frame_list frames;    /* scratch */
-    struct pa_links links;          /* scratch */
-    struct pa_links iframes;        /* scratch */
+    struct pa_frame_list frames; /* scratch */
+    struct pa_links links;       /* scratch */
+    struct pa_links iframes;     /* scratch */
+    struct pa_waits waits;
     struct pa_values *values;       /* NULL until a value is shown */
     char name[PA_STRING_BYTES];     /* scratch: as read */
     char safe[2 * PA_STRING_BYTES]; /* scratch: without secrets */
@@ -73,6 +75,9 @@ void pa_print_trees(struct pa_printer *printer);
 struct pa_values *pa_printer_values(struct pa_printer *printer);
 /** text_values.c: the variables of the frame at @p iframe, a line each; nothing for 0. */
 void pa_print_locals(struct pa_printer *printer, uint32_t indent, uint64_t iframe);
+
+/** text_waits.c: what a task, or a group of equal ones, waits for, if more is known than its stack or the tree tells: a line. */
+void pa_print_waits_on(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count);
 
 /** text_notes.c: why a failed task failed, with tracebacks; where a task was created; its context variables. Lines of their own. */
 void pa_print_failure(struct pa_printer *printer, uint32_t indent, uint32_t node);

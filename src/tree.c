@@ -201,6 +201,7 @@ static void print_notes(struct tree *tree, uint32_t level, const struct pa_group
                                               : "ready to run");
         pa_out(out, PA_STYLE_PLAIN, "\n");
     }
+    pa_print_waits_on(printer, 4 * level, printer->view->members + group->first, group->count);
     print_found(tree, level, node);
     print_derived(tree, level, group);
     uint64_t stale = 0;

@@ -36,6 +36,7 @@ Suite *task_suite(void);
 Suite *thread_suite(void);
 Suite *unlisted_suite(void);
 Suite *value_suite(void);
+Suite *wait_suite(void);
 
 /** A test case with one line a test. */
 static inline TCase *add_case(Suite *suite, const char *name)

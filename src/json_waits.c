@@ -1,0 +1,90 @@
+/* What a task waits for, in the JSON document. See json_values.h. */
+#include "json_values.h"
+
+#include "number.h"
+
+#include <math.h>
+
+/* Formats are slow for what is written of every task: addresses and times are not. */
+static void write_address(struct pa_output *out, const char *name, uint64_t address)
+{
+    pa_out(out, PA_STYLE_PLAIN, name);
+    if (address == 0) {
+        pa_out(out, PA_STYLE_PLAIN, "null");
+        return;
+    }
+    pa_out(out, PA_STYLE_PLAIN, "\"");
+    pa_out_hex(out, PA_STYLE_PLAIN, address);
+    pa_out(out, PA_STYLE_PLAIN, "\"");
+}
+
+static void write_number(struct pa_output *out, const char *name, int64_t number, int64_t least)
+{
+    if (number >= least)
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"%s\": %lld", name, (long long)number);
+    else
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"%s\": null", name);
+}
+
+/* In seconds, with microseconds: asyncio's loops look no closer at the clock than that. */
+static void write_when(struct pa_output *out, double when)
+{
+    char text[PA_FLOAT_BYTES] = "null", *at = text + sizeof(text);
+    if (when >= 0 && when < 1e12) {
+        uint64_t left = (uint64_t)(when * 1e6 + 0.5);
+        *--at = 0;
+        for (uint32_t i = 0; i < 7 || left > 0; i++) {
+            if (i == 6)
+                *--at = '.';
+            *--at = (char)('0' + left % 10);
+            left /= 10;
+        }
+    } else {
+        at = text;
+        if (!isnan(when))
+            pa_float_repr(when, 1, text);
+    }
+    pa_out(out, PA_STYLE_PLAIN, ", \"when\": ");
+    pa_out(out, PA_STYLE_PLAIN, at);
+}
+
+void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struct pa_waits_on *waits_on)
+{
+    pa_out(out, PA_STYLE_PLAIN, ", \"waits_on\": {\"kind\": \"");
+    pa_out(out, PA_STYLE_PLAIN, pa_wait_kind_name(waits_on->kind));
+    write_address(out, "\", \"object\": ", waits_on->object);
+    write_address(out, ", \"future\": ", waits_on->future);
+    switch (waits_on->kind) {
+    case PA_WAITS_TIMER:
+        write_when(out, waits_on->when);
+        break;
+    case PA_WAITS_LOCK:
+    case PA_WAITS_EVENT:
+    case PA_WAITS_CONDITION:
+    case PA_WAITS_SEMAPHORE:
+    case PA_WAITS_QUEUE_GET:
+    case PA_WAITS_QUEUE_PUT: {
+        struct pa_text type = pa_object_type_name(graph, waits_on->object);
+        pa_out(out, PA_STYLE_PLAIN, ", \"type\": ");
+        pa_out_json(out, pa_arena_text(&graph->objects->text, type), type.length);
+        write_number(out, "waiters", waits_on->waiters, 0);
+        if (waits_on->kind != PA_WAITS_QUEUE_GET && waits_on->kind != PA_WAITS_QUEUE_PUT)
+            break;
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"operation\": \"%s\"", waits_on->kind == PA_WAITS_QUEUE_GET ? "get" : "put");
+        write_number(out, "size", waits_on->size, 0);
+        write_number(out, "maximum", waits_on->maximum, 1);
+        break;
+    }
+    case PA_WAITS_GATHER:
+    case PA_WAITS_WAIT:
+        write_number(out, "left", waits_on->left, 0);
+        write_number(out, "total", waits_on->total, 0);
+        break;
+    case PA_WAITS_TASKGROUP:
+        write_number(out, "left", waits_on->left, 0);
+        break;
+    default:
+        break;
+    }
+    pa_out(out, PA_STYLE_PLAIN, "}");
+}

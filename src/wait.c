@@ -1,0 +1,312 @@
+/* What a task waits for. See wait.h. */
+#include "wait.h"
+
+#include "future.h"
+#include "limits.h"
+
+#include <math.h>
+
+/*
+ * Where asyncio suspends a task on a future of its own, one place a line.
+ *
+ * CPython: Lib/asyncio/locks.py, queues.py, tasks.py, taskgroups.py; the same in 3.14 and 3.15.
+ */
+struct rule {
+    enum pa_wait_kind kind;
+    const char *file, *function;
+    const char *class;  /* of self; NULL: a function */
+    const char *future; /* the variable that holds the future; NULL: it is self._on_completed_fut */
+};
+
+static const struct rule rules[] = {
+    {PA_WAITS_TIMER, "/asyncio/tasks.py", "sleep", NULL, "future"},
+    {PA_WAITS_WAIT, "/asyncio/tasks.py", "_wait", NULL, "waiter"},
+    {PA_WAITS_LOCK, "/asyncio/locks.py", "Lock.acquire", "Lock", "fut"},
+    {PA_WAITS_EVENT, "/asyncio/locks.py", "Event.wait", "Event", "fut"},
+    {PA_WAITS_CONDITION, "/asyncio/locks.py", "Condition.wait", "Condition", "fut"},
+    {PA_WAITS_SEMAPHORE, "/asyncio/locks.py", "Semaphore.acquire", "Semaphore", "fut"},
+    {PA_WAITS_QUEUE_GET, "/asyncio/queues.py", "Queue.get", "Queue", "getter"},
+    {PA_WAITS_QUEUE_PUT, "/asyncio/queues.py", "Queue.put", "Queue", "putter"},
+    {PA_WAITS_TASKGROUP, "/asyncio/taskgroups.py", "TaskGroup._aexit", "TaskGroup", NULL},
+};
+
+enum { RULES = sizeof(rules) / sizeof(*rules), RULE_UNKNOWN = 0xff, NO_RULE = RULES };
+
+void pa_waits_init(struct pa_waits *waits, struct pa_graph *graph)
+{
+    *waits = (struct pa_waits){.graph = graph};
+}
+
+void pa_waits_deinit(struct pa_waits *waits)
+{
+    pa_work_resize(waits->graph->work, waits->rules, waits->rule_count, 0);
+    *waits = (struct pa_waits){0};
+}
+
+const char *pa_wait_kind_name(enum pa_wait_kind kind)
+{
+    static const char *const names[PA_WAITS_COUNT] = {"ready",     "task",  "future", "timer",  "lock", "event",    "condition",
+                                                      "semaphore", "queue", "queue",  "gather", "wait", "taskgroup"};
+    return names[kind];
+}
+
+struct pa_text pa_object_type_name(struct pa_graph *graph, uint64_t object)
+{
+    uint32_t type = pa_type_of(graph->objects, object);
+    return type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name;
+}
+
+static bool text_is(const struct pa_graph *graph, struct pa_text text, const char *expected)
+{
+    return text.length == strlen(expected) && memcmp(pa_arena_text(&graph->objects->text, text), expected, text.length) == 0;
+}
+
+static bool text_ends(const struct pa_graph *graph, struct pa_text text, const char *end)
+{
+    size_t length = strlen(end);
+    return text.length >= length && memcmp(pa_arena_text(&graph->objects->text, text) + text.length - length, end, length) == 0;
+}
+
+static uint8_t find_rule(const struct pa_graph *graph, const struct pa_frame *frame)
+{
+    for (uint8_t i = 0; frame->kind == PA_FRAME_COROUTINE && i < RULES; i++) {
+        if (text_is(graph, frame->function, rules[i].function) && text_ends(graph, frame->file, rules[i].file))
+            return i;
+    }
+    return NO_RULE;
+}
+
+/* The rule that the innermost frame of a stack falls under; NULL if none. */
+static const struct rule *rule_of(struct pa_waits *waits, uint32_t stack)
+{
+    struct pa_codes *codes = waits->graph->codes;
+    uint32_t frame = stack == 0 ? PA_NONE : codes->stacks.items[stack].frame, count = codes->frames.count;
+    if (frame >= count)
+        return NULL;
+    if (frame >= waits->rule_count) {
+        uint8_t *moved = pa_work_resize(waits->graph->work, waits->rules, waits->rule_count, count);
+        if (!moved)
+            return NULL;
+        memset(moved + waits->rule_count, RULE_UNKNOWN, count - waits->rule_count);
+        waits->rules = moved;
+        waits->rule_count = count;
+    }
+    uint8_t *rule = &waits->rules[frame];
+    if (*rule == RULE_UNKNOWN)
+        *rule = find_rule(waits->graph, &codes->frames.items[frame]);
+    return *rule == NO_RULE ? NULL : &rules[*rule];
+}
+
+/* Whether the object's class or one of its bases has this name, a literal. */
+static bool is_instance(struct pa_waits *waits, uint64_t object, const char *name)
+{
+    struct pa_objects *objects = waits->graph->objects;
+    uint32_t id = pa_type_of(objects, object);
+    if (id == PA_NONE)
+        return false;
+    uint64_t type = objects->types.items[id].address;
+    if (waits->named_type != type || waits->name != name) {
+        waits->named_type = type;
+        waits->name = name;
+        waits->is_named = pa_class_is_named(objects, type, name);
+    }
+    return waits->is_named;
+}
+
+/* What a frame's variables hold; 0: no such variable, or no object. */
+struct variables {
+    uint64_t self, future, handle, futures, counter;
+};
+
+static void read_variables(struct pa_waits *waits, uint64_t iframe, const struct rule *rule, struct variables *found)
+{
+    struct pa_variables variables;
+    const struct {
+        const char *name;
+        uint64_t *object;
+    } wanted[] = {
+        {"self", &found->self},       {"h", &found->handle},          {"fs", &found->futures},
+        {"counter", &found->counter}, {rule->future, &found->future},
+    };
+    *found = (struct variables){0};
+    if (!pa_variables_begin(waits->graph->codes, iframe, &variables))
+        return;
+    while (pa_variables_next(&variables)) {
+        for (uint32_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+            if (wanted[i].name && variables.name_length == strlen(wanted[i].name) &&
+                memcmp(variables.name, wanted[i].name, variables.name_length) == 0)
+                *wanted[i].object = variables.object;
+        }
+    }
+}
+
+static bool attribute(struct pa_waits *waits, uint64_t object, const char *name, uint64_t *value)
+{
+    return pa_instance_attribute(waits->graph->objects, object, name, value);
+}
+
+static int64_t int_of(struct pa_waits *waits, uint64_t object)
+{
+    int64_t value;
+    return pa_int_read(waits->graph->objects, object, &value) ? value : PA_WAIT_UNKNOWN;
+}
+
+/* len() of a deque or list; None, which a lock has as long as nobody waited, is empty. */
+static int64_t length_of(struct pa_waits *waits, uint64_t object)
+{
+    struct pa_objects *objects = waits->graph->objects;
+    enum pa_kind kind = pa_kind_of(objects, object);
+    uint64_t items, count;
+    if (kind == PA_KIND_NONE_TYPE)
+        return 0;
+    if (kind == PA_KIND_LIST)
+        return pa_sequence(objects, object, &items, &count) ? (int64_t)count : PA_WAIT_UNKNOWN;
+    uint32_t type = pa_type_of(objects, object);
+    /* Modules/_collectionsmodule.c, struct dequeobject begins with PyObject_VAR_HEAD, as a tuple does. */
+    return type != PA_NONE && text_is(waits->graph, objects->types.items[type].name, "collections.deque") &&
+                   PA_HAS(objects->layout, tuple_length) &&
+                   pa_memory_u64(objects->memory, object + PA_OFFSET(objects->layout, tuple_length), &count) &&
+                   count <= PA_MAX_SEQUENCE
+               ? (int64_t)count
+               : PA_WAIT_UNKNOWN;
+}
+
+static int64_t length_of_attribute(struct pa_waits *waits, uint64_t object, const char *name)
+{
+    uint64_t value;
+    return attribute(waits, object, name, &value) ? length_of(waits, value) : PA_WAIT_UNKNOWN;
+}
+
+static int64_t length_of_set(struct pa_waits *waits, uint64_t object)
+{
+    struct pa_set_iterator iterator;
+    return pa_set_begin(waits->graph->objects, object, &iterator) && iterator.left <= PA_MAX_SET_SLOTS ? (int64_t)iterator.left
+                                                                                                       : PA_WAIT_UNKNOWN;
+}
+
+/* TimerHandle._when of Lib/asyncio/events.py; uvloop's has none that can be read. */
+static double read_when(struct pa_waits *waits, uint64_t handle)
+{
+    const struct pa_objects *objects = waits->graph->objects;
+    uint64_t value, bits;
+    double when = NAN;
+    if (is_instance(waits, handle, "TimerHandle") && attribute(waits, handle, "_when", &value) &&
+        pa_kind_of(waits->graph->objects, value) == PA_KIND_FLOAT && PA_HAS(objects->layout, float_value) &&
+        pa_memory_u64(waits->graph->memory, value + PA_OFFSET(objects->layout, float_value), &bits))
+        memcpy(&when, &bits, sizeof(when));
+    return isfinite(when) ? when : NAN;
+}
+
+/* What the numbers of a wait are, once its kind is certain. */
+static void read_numbers(struct pa_waits *waits, const struct variables *variables, struct pa_waits_on *waits_on)
+{
+    uint64_t value;
+    switch (waits_on->kind) {
+    case PA_WAITS_TIMER:
+        waits_on->when = read_when(waits, variables->handle);
+        break;
+    case PA_WAITS_LOCK:
+    case PA_WAITS_EVENT:
+    case PA_WAITS_CONDITION:
+    case PA_WAITS_SEMAPHORE:
+        waits_on->waiters = length_of_attribute(waits, waits_on->object, "_waiters");
+        break;
+    case PA_WAITS_QUEUE_GET:
+    case PA_WAITS_QUEUE_PUT:
+        waits_on->waiters =
+            length_of_attribute(waits, waits_on->object, waits_on->kind == PA_WAITS_QUEUE_GET ? "_getters" : "_putters");
+        waits_on->size = length_of_attribute(waits, waits_on->object, "_queue");
+        waits_on->maximum = attribute(waits, waits_on->object, "_maxsize", &value) ? int_of(waits, value) : PA_WAIT_UNKNOWN;
+        break;
+    case PA_WAITS_WAIT:
+        waits_on->total = length_of_set(waits, variables->futures);
+        waits_on->left = int_of(waits, variables->counter);
+        break;
+    case PA_WAITS_TASKGROUP:
+        waits_on->left = attribute(waits, waits_on->object, "_tasks", &value) ? length_of_set(waits, value) : PA_WAIT_UNKNOWN;
+        break;
+    default:
+        break;
+    }
+}
+
+/* By the innermost frame. @return false if it does not tell. */
+static bool read_frame(struct pa_waits *waits, uint32_t stack, uint64_t innermost, struct pa_waits_on *waits_on)
+{
+    struct pa_graph *graph = waits->graph;
+    const struct rule *rule = rule_of(waits, stack);
+    struct variables variables;
+    if (!rule || pa_kind_of(graph->objects, innermost) != PA_KIND_COROUTINE)
+        return false;
+    read_variables(waits, innermost + PA_OFFSET(graph->layout, gen_iframe), rule, &variables);
+    if (rule->class && !is_instance(waits, variables.self, rule->class))
+        return false;
+    if (!rule->future && !attribute(waits, variables.self, "_on_completed_fut", &variables.future))
+        return false;
+    if (variables.future != waits_on->future)
+        return false;
+    waits_on->kind = rule->kind;
+    waits_on->object = rule->kind == PA_WAITS_TIMER ? variables.handle : rule->class ? variables.self : 0;
+    read_numbers(waits, &variables, waits_on);
+    return true;
+}
+
+/* How many of some futures are not done; PA_WAIT_UNKNOWN also if too many were looked at before. */
+static int64_t count_pending(struct pa_waits *waits, uint64_t items, uint64_t count)
+{
+    struct pa_graph *graph = waits->graph;
+    int64_t pending = 0;
+    uint64_t future;
+    if (count > PA_MAX_COUNTED - waits->counted)
+        return PA_WAIT_UNKNOWN;
+    for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
+        waits->counted++;
+        if (!pa_memory_u64(graph->memory, items + 8 * i, &future) || !pa_is_future(graph, future))
+            return PA_WAIT_UNKNOWN;
+        pending += pa_future_state(graph, future) == PA_PENDING;
+    }
+    return pending;
+}
+
+/* Lib/asyncio/tasks.py, class _GatheringFuture: what gather() returns. @return false if it is none. */
+static bool read_gather(struct pa_waits *waits, struct pa_waits_on *waits_on)
+{
+    struct pa_objects *objects = waits->graph->objects;
+    uint64_t children, items, count, module;
+    uint32_t type = pa_type_of(objects, waits_on->future);
+    if (type == PA_NONE || !text_is(waits->graph, objects->types.items[type].name, "_GatheringFuture") ||
+        !pa_class_attribute(objects, objects->types.items[type].address, "__module__", &module) ||
+        !pa_str_equals(objects, module, "asyncio.tasks") || !attribute(waits, waits_on->future, "_children", &children) ||
+        !pa_sequence(objects, children, &items, &count))
+        return false;
+    if (waits->last_gather != waits_on->future) {
+        waits->last_left = count_pending(waits, items, count);
+        waits->last_gather = waits_on->future;
+    }
+    waits_on->kind = PA_WAITS_GATHER;
+    waits_on->object = waits_on->future;
+    waits_on->total = (int64_t)count;
+    waits_on->left = waits->last_left;
+    return true;
+}
+
+void pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on)
+{
+    const struct pa_node item = waits->graph->nodes.items[node];
+    *waits_on = (struct pa_waits_on){
+        .kind = item.wait == PA_WAIT_READY  ? PA_WAITS_READY
+                : item.wait == PA_WAIT_TASK ? PA_WAITS_TASK
+                                            : PA_WAITS_FUTURE,
+        .future = pa_task_fut_waiter(waits->graph, node),
+        .waiters = PA_WAIT_UNKNOWN,
+        .size = PA_WAIT_UNKNOWN,
+        .maximum = PA_WAIT_UNKNOWN,
+        .left = PA_WAIT_UNKNOWN,
+        .total = PA_WAIT_UNKNOWN,
+        .when = NAN,
+    };
+    if (waits_on->kind == PA_WAITS_TASK)
+        waits_on->object = waits_on->future;
+    if (waits_on->kind == PA_WAITS_FUTURE && waits_on->future != 0 && !read_frame(waits, item.stack, innermost, waits_on))
+        read_gather(waits, waits_on);
+}

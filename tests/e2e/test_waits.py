@@ -1,0 +1,46 @@
+"""What each task waits for, as the scenario made it."""
+
+import compare
+import harness
+import pytest
+
+matrix = [pytest.mark.parametrize("build", harness.BUILDS), pytest.mark.parametrize("gdb", harness.GDBS)]
+
+
+def over_matrix(test):
+    for parameter in matrix:
+        test = parameter(test)
+    return test
+
+
+@over_matrix
+def test_what_tasks_wait_for(gdb, build):
+    made = harness.make_core(build, "waits")
+    (answer,) = harness.ask_core(gdb, build, "waits", "py-async-bt --all --json")
+    ours = compare.by_id(answer.json()["tasks"])
+    found = []
+    stated = [task for task in made.oracle["tasks"] if "waits_on" in task]
+    for task in stated:
+        mine, theirs = ours[task["id"]]["waits_on"], task["waits_on"]
+        if "when" in theirs:
+            assert abs(mine.pop("when") - theirs.pop("when")) <= 1e-6, answer  # it is shown in microseconds
+        found += compare.unequal(task["name"], mine, theirs)
+    assert not found, "\n".join([*found, answer.repeat])
+    kinds = {"ready", "task", "future", "timer", "lock", "event", "condition", "semaphore", "queue", "gather", "wait", "taskgroup"}
+    assert {task["waits_on"]["kind"] for task in stated} == kinds
+
+
+@pytest.mark.parametrize("gdb, build", harness.PAIRS)
+def test_text_says_what_they_wait_for(gdb, build):
+    made = harness.make_core(build, "waits")
+    (answer,) = harness.ask_core(gdb, build, "waits", "py-async-bt --all")
+    object_of = {task["name"]: task["waits_on"]["object"] for task in made.oracle["tasks"] if "waits_on" in task}
+    for line in (
+        f"wait on Lock {object_of['lock-0']}, 3 waiters", f"waits on OwnLock {object_of['own-lock']}, 1 waiter",
+        f"waits on Event {object_of['event-0']}, 2 waiters", f"waits on Condition {object_of['condition-0']}, 2 waiters",
+        "the first waits on Semaphore " + object_of["semaphore"] + ", 1 waiter",
+        f"waits on Queue {object_of['put']}, put, 2 of 2 items, 1 putter", f"waits on Event {object_of['join']}, 1 waiter",
+        "waits on gather, 2 of 3 left", "waits on wait, 2 of 2 left", f"waits on TaskGroup {object_of['taskgroup']}, 4 left",
+    ):  # fmt: skip
+        assert f"  : {line}\n" in answer.text, f"{line}\n{answer}"
+    assert answer.text.count("  : waits on Lock") == 1, answer
