@@ -1,6 +1,6 @@
 """
-One task for each thing that a task can wait for, and near misses: the scenario says of each what it waits for, on which object, and with
-which numbers.
+One task for each thing that a task can wait for, and near misses. The scenario says of each
+what it waits for, on which object, and with which numbers.
 """
 
 import asyncio
