@@ -183,13 +183,19 @@ bool pa_instance_attribute(struct pa_objects *objects, uint64_t object, const ch
 
 bool pa_class_attribute(struct pa_objects *objects, uint64_t type, const char *name, uint64_t *value)
 {
-    uint64_t classes, count, each, dict;
+    struct pa_dict_iterator dict;
+    uint64_t classes, count, each, address, entries = 0;
     *value = 0;
     if (!begin_classes(objects, type, &classes, &count))
         return false;
     for (uint64_t i = 0; i < count && pa_work_step(objects->work); i++) {
-        if (pa_memory_u64(objects->memory, classes + 8 * i, &each) && pa_type_at(objects, each) != PA_NONE &&
-            type_word(objects, each, PA_F_type_dict, &dict) && dict != 0 && pa_dict_get(objects, dict, name, value))
+        if (!pa_memory_u64(objects->memory, classes + 8 * i, &each) || pa_type_at(objects, each) == PA_NONE ||
+            !type_word(objects, each, PA_F_type_dict, &address) || address == 0 || !pa_dict_begin(objects, address, &dict))
+            continue;
+        entries += dict.count;
+        if (entries > PA_MAX_CLASS_ENTRIES)
+            return false;
+        if (pa_dict_find(objects, &dict, name, value))
             return true;
     }
     return false;

@@ -30,6 +30,14 @@
 /* Classes of one tp_mro: 64 bases by PA_MAX_BASES, and mixins. */
 #define PA_MAX_MRO 1024u
 
+/* Names in the classes of one tp_mro that are looked at for one; attributes of an instance, and fields of a dataclass, likewise. A class
+   has some hundred. */
+#define PA_MAX_CLASS_ENTRIES 16384u
+#define PA_MAX_ATTRIBUTES    4096u
+
+/* Classes of which one value asks what they are: a list of a million instances has a few. */
+#define PA_MAX_VALUE_CLASSES 256u
+
 /* Exceptions that are shown of one task: the one it ended with, its causes and contexts, the members of groups. */
 #define PA_MAX_EXCEPTIONS 32u
 

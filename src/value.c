@@ -18,6 +18,7 @@ struct pa_values *pa_values_new(struct pa_objects *objects, struct pa_value_limi
         return NULL;
     values->objects = objects;
     values->limits = limits;
+    memset(values->recent, 0, sizeof(values->recent));
     if (values->limits.depth == 0)
         values->limits.depth = PA_DEFAULT_VALUE_DEPTH;
     if (values->limits.length == 0)
@@ -254,6 +255,7 @@ static void begin(struct pa_values *values)
 {
     values->written = 0;
     values->depth = values->spent = 0;
+    values->classes = 0;
     values->truncated = values->hidden = values->full = false;
 }
 

@@ -135,11 +135,28 @@ static bool is_enum(struct pa_values *values, uint64_t type)
     return false;
 }
 
+static const struct class_facts *class_facts(struct pa_values *values, uint64_t type)
+{
+    static const struct class_facts nothing;
+    struct class_facts *facts = &values->recent[pa_mix(type) % 16];
+    if (facts->type == type)
+        return facts;
+    if (values->classes == PA_MAX_VALUE_CLASSES)
+        return &nothing;
+    values->classes++;
+    *facts = (struct class_facts){.type = type, .is_enum = is_enum(values, type)};
+    if (!pa_class_attribute(values->objects, type, "__dataclass_fields__", &facts->fields))
+        facts->fields = 0;
+    if (!pa_class_attribute(values->objects, type, "_fields", &facts->names))
+        facts->names = 0;
+    return facts;
+}
+
 /* Lib/enum.py, Enum.__repr__(): <Color.RED: 1>, and <Color: 8> for bits that have no name. */
-static bool open_enum(struct pa_values *values, uint64_t object, uint64_t type)
+static bool open_enum(struct pa_values *values, uint64_t object, const struct class_facts *class)
 {
     uint64_t name, value;
-    if (!is_enum(values, type) || !pa_instance_attribute(values->objects, object, "_value_", &value))
+    if (!class->is_enum || !pa_instance_attribute(values->objects, object, "_value_", &value))
         return false;
     put(values, "<");
     put_type_name(values, object);
@@ -153,11 +170,11 @@ static bool open_enum(struct pa_values *values, uint64_t object, uint64_t type)
 }
 
 /* Lib/collections/__init__.py, namedtuple(): Point(x=1, y=2) */
-static bool open_namedtuple(struct pa_values *values, uint64_t object, uint64_t type)
+static bool open_namedtuple(struct pa_values *values, uint64_t object, const struct class_facts *class)
 {
-    uint64_t fields, names, name_count, items, count;
-    if (!pa_class_attribute(values->objects, type, "_fields", &fields) || pa_kind_of(values->objects, fields) != PA_KIND_TUPLE ||
-        !pa_sequence(values->objects, fields, &names, &name_count) || !pa_sequence(values->objects, object, &items, &count) ||
+    uint64_t names, name_count, items, count;
+    if (pa_kind_of(values->objects, class->names) != PA_KIND_TUPLE ||
+        !pa_sequence(values->objects, class->names, &names, &name_count) || !pa_sequence(values->objects, object, &items, &count) ||
         name_count != count)
         return false;
     put_type_name(values, object);
@@ -174,15 +191,14 @@ static bool open_namedtuple(struct pa_values *values, uint64_t object, uint64_t 
 }
 
 /* Lib/dataclasses.py, __repr__(): the class's qualname and the fields that are not excluded, in the order of their definition. */
-static bool open_dataclass(struct pa_values *values, uint64_t object, uint64_t type)
+static bool open_dataclass(struct pa_values *values, uint64_t object, const struct class_facts *class)
 {
-    uint64_t fields, qualname;
+    uint64_t qualname;
     struct pa_dict_iterator iterator;
-    if (!pa_class_attribute(values->objects, type, "__dataclass_fields__", &fields) ||
-        !pa_dict_begin(values->objects, fields, &iterator))
+    if (class->fields == 0 || !pa_dict_begin(values->objects, class->fields, &iterator))
         return false;
     if (!PA_HAS(values->objects->layout, heap_type_qualname) ||
-        !pa_memory_u64(values->objects->memory, type + PA_OFFSET(values->objects->layout, heap_type_qualname), &qualname) ||
+        !pa_memory_u64(values->objects->memory, class->type + PA_OFFSET(values->objects->layout, heap_type_qualname), &qualname) ||
         !put_str_plain(values, qualname))
         put_type_name(values, object);
     put(values, "(");
@@ -309,8 +325,9 @@ bool open_container(struct pa_values *values, uint64_t object, enum pa_kind kind
     if (is_open(values, object, kind))
         return true;
     if (!exact && type != 0 && kind != PA_KIND_TYPE && kind != PA_KIND_EXCEPTION) {
-        if (open_enum(values, object, type) || (kind == PA_KIND_TUPLE && open_namedtuple(values, object, type)) ||
-            open_dataclass(values, object, type))
+        const struct class_facts *class = class_facts(values, type);
+        if (open_enum(values, object, class) || (kind == PA_KIND_TUPLE && open_namedtuple(values, object, class)) ||
+            open_dataclass(values, object, class))
             return true;
     }
     if (kind == PA_KIND_METHOD) {
@@ -456,7 +473,7 @@ static bool find_field(struct pa_values *values, struct level *level, const char
 {
     struct pa_attributes *members = &level->members;
     pa_attributes_begin(values->objects, level->object, members);
-    while (pa_attributes_next(members)) {
+    for (uint32_t i = 0; i < PA_MAX_ATTRIBUTES && pa_attributes_next(members); i++) {
         if (members->name_length == length && memcmp(members->name, name, length) == 0)
             return true;
     }
@@ -469,8 +486,8 @@ static void step_fields(struct pa_values *values, struct level *level)
     int64_t shown = 1;
     char name[PA_ATTRIBUTE_NAME];
     uint32_t length;
-    if (values->full || !pa_dict_next(values->objects, &level->dict, &key, &field)) {
-        close_level(values, level, level->dict.damaged);
+    if (values->full || level->index++ == PA_MAX_ATTRIBUTES || !pa_dict_next(values->objects, &level->dict, &key, &field)) {
+        close_level(values, level, level->dict.damaged || level->index > PA_MAX_ATTRIBUTES);
         return;
     }
     if (pa_instance_attribute(values->objects, field, "repr", &in_repr))

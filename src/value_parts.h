@@ -42,6 +42,14 @@ struct level {
     bool named_pair;              /* LEVEL_DICT: an entry "name" was telling: its "value" is secret */
 };
 
+/** What a class is, as far as it decides how its instances are written. */
+struct class_facts {
+    uint64_t type;
+    uint64_t fields; /* __dataclass_fields__, 0: it is no dataclass */
+    uint64_t names;  /* _fields of a namedtuple, 0: it is none */
+    bool is_enum;
+};
+
 struct pa_values {
     struct pa_objects *objects;
     struct pa_value_limits limits;
@@ -50,6 +58,8 @@ struct pa_values {
     uint32_t depth; /* levels that are open */
     uint32_t spent; /* their cost */
     bool truncated, hidden, full;
+    uint32_t classes; /* that this value asked about */
+    struct class_facts recent[16];
     uint32_t written;
     char text[PA_MAX_VALUE_BYTES + 8];
     char raw[PA_STRING_BYTES];                     /* scratch: text of the target */

@@ -12,23 +12,22 @@ bool pa_variables_begin(struct pa_codes *codes, uint64_t iframe, struct pa_varia
     const struct pa_layout *layout = objects->layout;
     struct pa_iframe frame;
     uint64_t code, names, kinds, name_count, kind_count;
+    uint32_t count;
     *variables = (struct pa_variables){.codes = codes, .damaged = true};
     if (!PA_HAS(layout, code_nlocalsplus) || !PA_HAS(layout, code_localsplusnames) || !PA_HAS(layout, code_localspluskinds) ||
         !pa_iframe_read(codes, iframe, &frame))
         return false;
     code = frame.position.executable;
-    if (pa_kind_of(objects, code) != PA_KIND_CODE ||
-        !pa_memory_u32(memory, code + PA_OFFSET(layout, code_nlocalsplus), &variables->count) ||
+    if (pa_kind_of(objects, code) != PA_KIND_CODE || !pa_memory_u32(memory, code + PA_OFFSET(layout, code_nlocalsplus), &count) ||
         !pa_memory_u64(memory, code + PA_OFFSET(layout, code_localsplusnames), &names) ||
         !pa_memory_u64(memory, code + PA_OFFSET(layout, code_localspluskinds), &kinds) ||
         pa_kind_of(objects, names) != PA_KIND_TUPLE || pa_kind_of(objects, kinds) != PA_KIND_BYTES ||
         !pa_sequence(objects, names, &variables->names, &name_count) ||
         !pa_memory_u64(memory, kinds + PA_OFFSET(layout, bytes_length), &kind_count))
         return false;
-    if (variables->count > PA_MAX_VARIABLES || name_count != variables->count || kind_count != variables->count) {
-        variables->count = 0;
+    if (count > PA_MAX_VARIABLES || name_count != count || kind_count != count)
         return false;
-    }
+    variables->count = count;
     variables->localsplus = iframe + PA_OFFSET(layout, frame_localsplus);
     variables->kinds = kinds + PA_OFFSET(layout, bytes_data);
     variables->damaged = false;

@@ -421,14 +421,16 @@ START_TEST(test_damaged_variables_are_none)
 {
     bool damaged;
     begin(_i);
-    uint64_t frames[6], one = python_int(python, 1);
+    uint64_t frames[7], one = python_int(python, 1);
     for (uint32_t i = 0; i < COUNT(frames); i++) {
         frames[i] = make_frame_with(one, one, one);
         uint64_t code = image_u64(python->image, frames[i] + python_offset(python, SLOT_frame_executable));
         uint64_t count = code + python_offset(python, SLOT_code_firstlineno) + 4;
         if (i < 3)
             image_put_u32(python->image, count, i == 0 ? UINT32_MAX : i == 1 ? 4 : 65537);
-        if (i == 3)
+        if (i == 6)
+            image_put_u32(python->image, count, UINT32_MAX);
+        if (i == 3 || i == 6)
             put(code + python_offset(python, SLOT_code_localsplusnames), one);
         if (i == 4)
             put(code + python_offset(python, SLOT_code_localspluskinds), make_bytes("ab"));
