@@ -199,7 +199,7 @@ static bool open_dataclass(struct pa_values *values, uint64_t object, const stru
         return false;
     if (!PA_HAS(values->objects->layout, heap_type_qualname) ||
         !pa_memory_u64(values->objects->memory, class->type + PA_OFFSET(values->objects->layout, heap_type_qualname), &qualname) ||
-        !put_str_plain(values, qualname))
+        !put_identifier(values, qualname))
         put_type_name(values, object);
     put(values, "(");
     if (!too_deep(values, ")"))
@@ -311,7 +311,7 @@ static void open_method(struct pa_values *values, uint64_t object)
         return;
     }
     put(values, "<bound method ");
-    if (!put_str_plain(values, qualname))
+    if (!put_identifier(values, qualname))
         put(values, "?");
     put(values, " of ");
     open_wrap(values, object, self, ">");

@@ -99,7 +99,7 @@ void put_type_name(struct pa_values *values, uint64_t object)
 {
     struct pa_text name = type_name_of(values, object);
     if (name.length)
-        put_name(values, pa_arena_text(&values->objects->text, name), name.length);
+        put_escaped(values, pa_arena_text(&values->objects->text, name), name.length, 0, PA_MAX_STRING);
     else
         put(values, pa_type_of(values->objects, object) == PA_NONE ? "unreadable" : "object of an unknown type");
 }
@@ -110,7 +110,7 @@ void put_short_type_name(struct pa_values *values, uint64_t object)
     const char *text = pa_arena_text(&values->objects->text, name);
     const char *dot = name.length ? memrchr(text, '.', name.length) : NULL;
     if (name.length)
-        put_name(values, dot ? dot + 1 : text, name.length - (dot ? (uint32_t)(dot + 1 - text) : 0));
+        put_escaped(values, dot ? dot + 1 : text, name.length - (dot ? (uint32_t)(dot + 1 - text) : 0), 0, PA_MAX_STRING);
     else
         put_type_name(values, object);
 }
@@ -133,13 +133,13 @@ void put_class_name(struct pa_values *values, uint64_t type)
     if (flags & TPFLAGS_HEAPTYPE && word_at(values, type, PA_F_heap_type_qualname, &qualname) &&
         pa_kind_of(objects, qualname) == PA_KIND_STR) {
         if (word_at(values, type, PA_F_type_dict, &dict) && pa_dict_get(objects, dict, "__module__", &module) &&
-            !pa_str_equals(objects, module, "builtins") && put_str_plain(values, module))
+            !pa_str_equals(objects, module, "builtins") && put_identifier(values, module))
             put(values, ".");
-        put_str_plain(values, qualname);
+        put_identifier(values, qualname);
         return;
     }
     if (name.length)
-        put_name(values, pa_arena_text(&objects->text, name), name.length);
+        put_escaped(values, pa_arena_text(&objects->text, name), name.length, 0, PA_MAX_STRING);
     else
         put_format(values, "type at 0x%llx", (unsigned long long)type);
 }
@@ -159,7 +159,7 @@ void put_function(struct pa_values *values, uint64_t object)
         return;
     }
     put(values, "<function ");
-    put_str_plain(values, qualname);
+    put_identifier(values, qualname);
     put_format(values, " at 0x%llx>", (unsigned long long)object);
 }
 
@@ -171,7 +171,7 @@ void put_generator(struct pa_values *values, uint64_t object, const char *word)
         return;
     }
     put_format(values, "<%s object ", word);
-    put_str_plain(values, qualname);
+    put_identifier(values, qualname);
     put_format(values, " at 0x%llx>", (unsigned long long)object);
 }
 

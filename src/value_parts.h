@@ -81,6 +81,8 @@ void put_more(struct pa_values *values, uint64_t count);
 void put_str(struct pa_values *values, uint64_t object);
 /** The str itself, without quotes; false if it is none. */
 bool put_str_plain(struct pa_values *values, uint64_t object);
+/** The same for a name that stands in the program: of a function, class or module. These are shown in stacks as they are, too. */
+bool put_identifier(struct pa_values *values, uint64_t object);
 void put_bytes(struct pa_values *values, uint64_t object, bool is_bytearray);
 void put_hidden(struct pa_values *values);
 

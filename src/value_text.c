@@ -91,10 +91,22 @@ static uint32_t bare_user_info(const char *text, uint32_t length)
     return (uint32_t)(sign - text);
 }
 
+/* A short word can be no secret: it holds no name with a value, and random text is longer. */
+static bool is_short_word(const char *text, uint32_t length)
+{
+    if (length >= PA_SHORTEST_RANDOM)
+        return false;
+    for (uint32_t i = 0; i < length; i++) {
+        if (!is_alnum(text[i]) && text[i] != '_' && text[i] != '.')
+            return false;
+    }
+    return true;
+}
+
 /* values->raw without its secrets. @return the text; its length in @p length. */
 static const char *safe_text(struct pa_values *values, uint32_t *length)
 {
-    if (values->limits.secrets)
+    if (values->limits.secrets || is_short_word(values->raw, *length))
         return values->raw;
     uint32_t host = bare_user_info(values->raw, *length);
     if (host > 0) {
@@ -137,6 +149,18 @@ void put_str(struct pa_values *values, uint64_t object)
         put_quoted(values, length, left);
     else
         put_opaque(values, object, ">");
+}
+
+bool put_identifier(struct pa_values *values, uint64_t object)
+{
+    uint32_t length;
+    uint64_t left;
+    if (!pa_str_read_some(values->objects, object, PA_MAX_STRING, values->raw, &length, &left))
+        return false;
+    left += put_escaped(values, values->raw, length, 0, PA_MAX_STRING);
+    if (left > 0 && !values->full)
+        put_more(values, left);
+    return true;
 }
 
 bool put_str_plain(struct pa_values *values, uint64_t object)
