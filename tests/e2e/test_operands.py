@@ -99,7 +99,7 @@ def test_a_named_task_is_shown_though_it_has_ended(gdb, build):
     ended = harness.make_core(build, "stale_awaiter").oracle["ended"]
     answers = harness.ask_core(gdb, build, "stale_awaiter", *(f"py-async-bt {task['id']}" for task in ended))
     for answer, task in zip(answers, ended):
-        assert titles(answer) == [task["id"]] and f"  : {task['state']}\n" in answer.text, answer
+        assert titles(answer) == [task["id"]] and f"\n  : {task['state']}" in answer.text, answer
 
 
 def test_in(gdb, build):
