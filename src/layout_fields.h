@@ -26,7 +26,8 @@ PA_FIELD(interpreter, gc, 120, OPTIONAL, "gc", "the lists of all objects")
 PA_FIELD(interpreter, imports_modules, 8, REQUIRED, "imports.modules", "sys.modules: types known by identity")
 PA_FIELD(interpreter, asyncio_tasks_head, 16, REQUIRED, "asyncio_tasks_head", "tasks of threads that have exited")
 PA_FIELD(interpreter, ceval_gil, 8, OPTIONAL, "ceval.gil", "the neighbour of the next")
-PA_FIELD(interpreter, instrumentation_version, 8, OPTIONAL, "ceval.instrumentation_version", "whether code is instrumented as it should be")
+PA_FIELD(interpreter, instrumentation_version, 8, OPTIONAL, "ceval.instrumentation_version",
+         "whether code is instrumented as it should be")
 PA_FIELD(interpreter, monitors, 16, OPTIONAL, "monitors", "which tools want which events")
 PA_FIELD(interpreter, tool_names, 64, OPTIONAL, "monitoring_tool_names", "the names of tools of sys.monitoring")
 
