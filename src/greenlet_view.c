@@ -158,7 +158,7 @@ static void make_groups(struct pa_greenlet_view *view, uint32_t *group_of)
         group_of[i] = id;
     }
     pa_index_free(work, &index);
-    if (work->fatal != PA_OK)
+    if (work->fatal != PA_OK || !view->groups.items)
         return;
     uint32_t first = 0;
     for (uint32_t i = 0; i < view->groups.count; i++) {
