@@ -182,6 +182,24 @@ static uint64_t ask_symbol(struct pa_objects *objects, size_t i)
     return objects->known[kind];
 }
 
+/* The same for an address that it probably has, which is asked for first. */
+static uint64_t ask_symbol_at(struct pa_objects *objects, size_t i, uint64_t address)
+{
+    enum pa_kind kind = known_types[i].kind;
+    const struct pa_target *target = objects->work->target;
+    if (address != 0 && !objects->asked_symbol[kind] && objects->known[kind] == 0 && known_types[i].symbol &&
+        !objects->memory->core_only && target->symbol_at) {
+        int32_t status = target->symbol_at(address, known_types[i].symbol);
+        if (status == PA_ABORTED)
+            objects->work->fatal = PA_ABORTED;
+        if (status == PA_OK) {
+            objects->known[kind] = address;
+            objects->known_by[kind] = PA_BY_SYMBOL;
+        }
+    }
+    return ask_symbol(objects, i);
+}
+
 static uint64_t ask_modules(struct pa_objects *objects, size_t i)
 {
     enum pa_kind kind = known_types[i].kind;
@@ -204,7 +222,10 @@ uint64_t pa_objects_known(struct pa_objects *objects, enum pa_kind kind)
         uint64_t ignored;
         if (kind == PA_KIND_GREENLET && ask_modules(objects, i) == 0 && pa_module_attribute(objects, "builtins", "int", &ignored))
             return 0;
-        return ask_symbol(objects, i) ? objects->known[kind] : ask_modules(objects, i);
+        uint64_t probable = 0;
+        if (objects->known[kind] == 0 && known_types[i].module && !objects->memory->core_only)
+            pa_module_attribute(objects, known_types[i].module, known_types[i].attribute, &probable);
+        return ask_symbol_at(objects, i, probable) ? objects->known[kind] : ask_modules(objects, i);
     }
     return 0;
 }
@@ -271,7 +292,7 @@ static enum pa_kind kind_of_known(struct pa_objects *objects, uint64_t address, 
     for (size_t i = 0; i < KNOWN_TYPES; i++) {
         if (named && !name_is(type, known_types[i].name))
             continue;
-        uint64_t known = ask_symbol(objects, i);
+        uint64_t known = named ? ask_symbol_at(objects, i, address) : ask_symbol(objects, i);
         /* Cython has static types of these names, of another layout. */
         if (known == address || (named && known == 0)) {
             *evidence = known ? objects->known_by[known_types[i].kind] : PA_BY_NAME;

@@ -115,6 +115,12 @@ struct pa_target {
 
     /** Called at least every 50 ms of work. PA_OK or PA_ABORTED. */
     int32_t (*poll)(void);
+
+    /**
+     * Whether symbol @p name begins at @p address: PA_OK; PA_UNREADABLE if another one does, or none; PA_ABORTED. May be NULL. A debugger
+     * knows what stands at an address at once, but may have to read much debug data to find a symbol by its name.
+     */
+    int32_t (*symbol_at)(uint64_t address, const char *name);
 };
 
 enum pa_command {

@@ -104,6 +104,7 @@ ThreadsFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ThreadInfo), c
 SourceLineFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64)
 WriteFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint64)
 PollFunction = ctypes.CFUNCTYPE(ctypes.c_int32)
+SymbolAtFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_char_p)
 
 
 class Target(ctypes.Structure):
@@ -127,6 +128,7 @@ class Target(ctypes.Structure):
         ("source_line", SourceLineFunction),
         ("write", WriteFunction),
         ("poll", PollFunction),
+        ("symbol_at", SymbolAtFunction),
     ]
 
 

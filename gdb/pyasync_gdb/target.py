@@ -50,6 +50,7 @@ class Target:
             source_line=library.SourceLineFunction(self._guarded(self._source_line)),
             write=library.WriteFunction(self._guarded(self._print)),
             poll=library.PollFunction(self._guarded(self._poll)),
+            symbol_at=library.SymbolAtFunction(self._guarded(self._symbol_at)),
         )
 
     def call(self, function: Callable[..., int], *arguments: Any, write: Optional[Callable[[int, bytes], None]] = None) -> int:
@@ -121,6 +122,12 @@ class Target:
             return library.UNREADABLE
         address[0] = int(value) & (2**64 - 1)
         return library.OK
+
+    def _symbol_at(self, address: int, name: bytes) -> int:
+        # "0xbeb120 <PyDict_Type>", from minimal symbols: no debug data is expanded for it. (`info symbol` ends GDB 18 if a file has
+        # no section headers.)
+        symbol = gdb.format_address(address).partition(" <")[2].split(" at ")[0].rstrip(">")
+        return library.OK if symbol == name.decode() else library.UNREADABLE
 
     def _member_offset(self, type_name: bytes, path: bytes) -> int:
         found = _lookup_type(type_name.decode())

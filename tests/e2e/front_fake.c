@@ -160,7 +160,7 @@ static void tell_request(const struct pa_target *target, const struct pa_request
     }
 }
 
-/* "symbol NAME", "section NAME", "member TYPE PATH", "source FILE LINE", "bytes ADDRESS": one question to the front. */
+/* "symbol NAME", "at ADDRESS NAME", "section NAME", "member TYPE PATH", "source FILE LINE", "bytes ADDRESS": one question to the front. */
 static int32_t ask(const struct pa_target *target, const char *what)
 {
     char text[4096] = "";
@@ -171,6 +171,8 @@ static int32_t ask(const struct pa_target *target, const char *what)
     if (sscanf(what, "symbol %1023s", first) == 1) {
         int32_t status = target->symbol(first, addresses);
         snprintf(text, sizeof(text), "symbol %d 0x%" PRIx64 "\n", status, addresses[0]);
+    } else if (sscanf(what, "at %" SCNx64 " %1023s", addresses, first) == 2) {
+        snprintf(text, sizeof(text), "at %d\n", target->symbol_at(addresses[0], first));
     } else if (sscanf(what, "section %1023s", first) == 1) {
         int64_t count = target->sections(first, addresses, 8);
         snprintf(text, sizeof(text), "section %" PRId64 " 0x%" PRIx64 " 0x%" PRIx64 "\n", count, addresses[0], addresses[1]);

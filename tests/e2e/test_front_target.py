@@ -156,6 +156,14 @@ def test_symbols(on_core):
     assert missing == "symbol 1 0x0\n"
 
 
+def test_symbols_at_an_address(on_core):
+    address = elf_symbol("PyCoro_Type")
+    here, inside, another, nowhere = on_core(
+        f"at {address:#x} PyCoro_Type", f"at {address + 8:#x} PyCoro_Type", f"at {address:#x} PyGen_Type", "at 0x8 PyCoro_Type"
+    )
+    assert (here, inside, another, nowhere) == ("at 0\n", "at 1\n", "at 1\n", "at 1\n")
+
+
 def test_symbols_of_a_stripped_file_in_any_language(gdb, front_folder, core):
     """Only .dynsym is left; and the user's own language may not know C's quotes."""
     stripped = front_folder.host / "stripped-python"

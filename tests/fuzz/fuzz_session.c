@@ -132,6 +132,13 @@ static int32_t target_symbol(const char *name, uint64_t *address)
     return PA_UNREADABLE;
 }
 
+static int32_t target_symbol_at(uint64_t address, const char *name)
+{
+    uint64_t found;
+    int32_t status = target_symbol(name, &found);
+    return status == PA_OK && found != address ? PA_UNREADABLE : status;
+}
+
 static int64_t target_member_offset(const char *type, const char *path)
 {
     (void)type;
@@ -207,6 +214,7 @@ static struct pa_target target = {
     .source_line = target_source_line,
     .write = target_write,
     .poll = target_poll,
+    .symbol_at = target_symbol_at,
 };
 
 static void serve(struct seed *seed, bool core)
