@@ -81,6 +81,8 @@ void pa_print_waits_on(struct pa_printer *printer, uint32_t indent, const uint32
 
 /** text_notes.c: why a failed task failed, with tracebacks; where a task was created; its context variables. Lines of their own. */
 void pa_print_failure(struct pa_printer *printer, uint32_t indent, uint32_t node);
+/** The same of several tasks, a line each without traceback; at most PA_GROUP_NAMES. */
+void pa_print_failures(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count);
 void pa_print_origin(struct pa_printer *printer, uint32_t indent, uint32_t node);
 void pa_print_context(struct pa_printer *printer, uint32_t indent, uint32_t node);
 

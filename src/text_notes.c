@@ -3,6 +3,7 @@
 
 #include "context.h"
 #include "exception.h"
+#include "limits.h"
 
 static void begin_note(struct pa_printer *printer, uint32_t indent)
 {
@@ -58,6 +59,25 @@ void pa_print_failure(struct pa_printer *printer, uint32_t indent, uint32_t node
         pa_out(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 more exceptions\n");
     }
     pa_array_free(printer->graph->work, &exceptions);
+}
+
+void pa_print_failures(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && i < PA_GROUP_NAMES; i++) {
+        uint64_t exception = pa_task_exception(printer->graph, nodes[i]);
+        begin_note(printer, indent);
+        pa_print_short(printer, nodes[i]);
+        pa_out(printer->out, PA_STYLE_PLAIN, exception ? " failed with " : " failed");
+        if (exception)
+            print_exception(printer, exception);
+        pa_out(printer->out, PA_STYLE_PLAIN, "\n");
+    }
+    if (count > PA_GROUP_NAMES) {
+        begin_note(printer, indent);
+        pa_out(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+        pa_out_count(printer->out, count - PA_GROUP_NAMES);
+        pa_out(printer->out, PA_STYLE_PLAIN, " more failed; --no-group shows why, and where each was raised\n");
+    }
 }
 
 /* The innermost frame of the user's own code, else the innermost. */

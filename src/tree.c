@@ -193,6 +193,8 @@ static void print_notes(struct tree *tree, uint32_t level, const struct pa_group
         pa_out(out, PA_STYLE_PLAIN, "\n");
     } else if (node->state == PA_FAILED_STATE && single) {
         pa_print_failure(printer, 4 * level, id);
+    } else if (node->state == PA_FAILED_STATE) {
+        pa_print_failures(printer, 4 * level, printer->view->members + group->first, group->count);
     } else if (node->state != PA_PENDING || node->activity == PA_CREATED || node->activity == PA_READY) {
         begin_note(tree, level);
         pa_out(out, PA_STYLE_PLAIN,

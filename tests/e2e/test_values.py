@@ -1,5 +1,7 @@
 """What is shown of tasks beyond stacks: context variables, where they were created, why they failed."""
 
+import re
+
 import compare
 import harness
 import pytest
@@ -83,7 +85,9 @@ def test_failed_tasks_tell_why(gdb, build):
     made = harness.make_core(build, "failed")
     failed = made.oracle["failed"]
     names = " ".join(task["id"] for task in failed)
-    answer, text = harness.ask_core(gdb, build, "failed", f"py-async-bt {names} --json", f"py-async-bt {names}")
+    answer, text, grouped = harness.ask_core(
+        gdb, build, "failed", f"py-async-bt {names} --json", f"py-async-bt {names}", f"py-async-bt --group {names}"
+    )
     document, found = answer.json(), []
     tasks = compare.by_id(document["tasks"])
     for theirs in failed:
@@ -101,3 +105,6 @@ def test_failed_tasks_tell_why(gdb, build):
         "  : failed with Problem: retrieved, raised at", "  : with ValueError: one, raised at",
     ):  # fmt: skip
         assert f"{line}\n" in text.text, text
+    reasons = {f"{task['type']}: {compare.escaped(task['message'])}" if task["message"] else task["type"] for task in failed}
+    shown = re.findall(r"^  : Task-\d+ failed with (.*)$", grouped.text, re.MULTILINE)
+    assert len(shown) == 5 and set(shown) <= reasons and " more failed; --no-group shows why" in grouped.text, grouped
