@@ -23,7 +23,7 @@ static bool add_link(struct pa_codes *codes, struct pa_chain *chain, uint64_t ob
 {
     struct pa_link *link = frame == PA_NONE ? NULL : pa_array_push(codes->objects->work, &chain->links, PA_MAX_STACK_DEPTH);
     if (link)
-        *link = (struct pa_link){object, frame};
+        *link = (struct pa_link){.object = object, .frame = frame};
     return link != NULL;
 }
 

@@ -8,8 +8,9 @@
 
 /** One frame of a chain: the object that owns it, and the place. */
 struct pa_link {
-    uint64_t object; /* coroutine, generator or async generator; of another awaitable: that object */
-    uint32_t frame;  /* id in codes */
+    uint64_t object;   /* coroutine, generator or async generator; of another awaitable: that object */
+    uint32_t frame;    /* id in codes */
+    uint32_t greenlet; /* bridge.c: the greenlet whose frame it is, its id plus 1; 0: none */
 };
 
 /** Why a chain ended where it did. */

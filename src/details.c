@@ -124,9 +124,32 @@ void pa_task_objects(struct pa_graph *graph, uint32_t node, struct pa_links *lin
     pa_chain_follow(graph->codes, coroutine, pa_task_fut_waiter(graph, node), &graph->chain);
     if (graph->chain.end == PA_END_EXECUTING && pa_chain_is_derived(&graph->chain) && !executing)
         pa_chain_cut(&graph->chain);
+    pa_bridge(graph, &graph->chain);
     uint32_t count = graph->chain.links.count;
     for (uint32_t i = executing && executing->outer < count ? executing->outer : count; i > 0; i--)
         push_object(graph, links, graph->chain.links.items[i - 1].object);
+}
+
+bool pa_task_greenlets(struct pa_graph *graph, uint32_t node, struct pa_links *links)
+{
+    bool any = false;
+    if (graph->greenlets.count == 0)
+        return false;
+    pa_task_objects(graph, node, links);
+    const struct pa_executing *executing = pa_graph_executing(graph, node);
+    uint32_t count = graph->chain.links.count;
+    for (uint32_t i = 0; i < links->count; i++) {
+        uint32_t greenlet = PA_NONE;
+        /* The frames of a task that executes are its thread's; those of a suspended one are in the chain that was followed last. */
+        if (executing)
+            greenlet =
+                executing->first + i <= executing->last ? graph->thread_frames.items[executing->first + i].greenlet : PA_NONE;
+        else if (i < count)
+            greenlet = graph->chain.links.items[count - 1 - i].greenlet - 1;
+        links->items[i] = greenlet == PA_NONE ? 0 : graph->greenlets.items[greenlet].address;
+        any = any || links->items[i] != 0;
+    }
+    return any;
 }
 
 uint32_t pa_stack_derived_from(const struct pa_graph *graph, uint32_t stack, uint32_t *place)

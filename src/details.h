@@ -46,6 +46,13 @@ void pa_task_iframes(struct pa_graph *graph, uint32_t node, struct pa_links *lin
  */
 uint32_t pa_stack_derived_from(const struct pa_graph *graph, uint32_t stack, uint32_t *place);
 
+/**
+ * The suspended greenlets that the frames of a node's stack belong to, aligned as pa_task_objects(); 0 for frames of the task's own.
+ *
+ * @return false if it runs through none; @p links then may hold anything.
+ */
+bool pa_task_greenlets(struct pa_graph *graph, uint32_t node, struct pa_links *links);
+
 /** The frames of a stack, innermost first. @p frames is replaced; owned by the caller. */
 struct pa_frame_list {
     uint32_t *items;

@@ -400,6 +400,15 @@ static void write_objects(struct writer *writer, uint32_t id)
         address(writer, writer->links.items[i]);
     }
     raw(writer, "]");
+    if (!pa_task_greenlets(writer->graph, id, &writer->links))
+        return;
+    raw(writer, ", \"greenlets\": [");
+    for (uint32_t i = 0; i < writer->links.count; i++) {
+        if (i > 0)
+            raw(writer, ", ");
+        address(writer, writer->links.items[i]);
+    }
+    raw(writer, "]");
 }
 
 static void write_task(struct writer *writer, uint32_t id)

@@ -70,6 +70,9 @@
 #define PA_MAX_GEVENT_WORDS 64u
 #define PA_MAX_GEVENT_TYPES 65536u
 
+/* Variables of a frame that are looked at for a greenlet; SQLAlchemy's frames have eight. */
+#define PA_MAX_BRIDGE_VARIABLES 256u
+
 /* Characters of a monitoring tool's name that are shown; places of generators that are told apart. */
 #define PA_MAX_TOOL_NAME 64u
 #define PA_MAX_REFRESHED 4096u

@@ -210,6 +210,11 @@ static void read_stack(struct pa_graph *graph, uint32_t id, const struct pa_futu
     if (chain->end == PA_END_EXECUTING && pa_chain_is_derived(chain) && !runs(graph, id))
         pa_chain_cut(chain);
     uint32_t stack = stack_of_chain(graph, chain);
+    if (pa_bridge(graph, chain)) {
+        stack = 0;
+        for (uint32_t i = 0; i < chain->links.count; i++)
+            stack = pa_stack_push(graph->codes, stack, chain->links.items[i].frame);
+    }
     if (chain->end == PA_END_UNKNOWN)
         pa_graph_problem(graph, "coroutine", chain->end_object, chain->why, id);
 

@@ -60,11 +60,16 @@ static void print_stack(struct tree *tree, uint32_t level, const struct pa_group
     printer->iframes.count = 0;
     if (printer->request->flags & PA_REQUEST_LOCALS && !tree->compat && group->count == 1)
         pa_task_iframes(graph, id, &printer->iframes);
+    bool bridged =
+        (tree->compat || group->count == 1) && !pa_graph_executing(graph, id) && pa_task_greenlets(graph, id, &printer->links);
     uint32_t *frames = printer->frames.items;
     uint32_t count = 0;
     /* An object that is no coroutine has no frame: it has a note of its own. */
     for (uint32_t i = 0; i < printer->frames.count; i++) {
         if (graph->codes->frames.items[frames[i]].kind == PA_FRAME_AWAITABLE)
+            continue;
+        /* asyncio does not see the frames of greenlets. */
+        if (tree->compat && bridged && i < printer->links.count && printer->links.items[i] != 0)
             continue;
         if (i < printer->iframes.count)
             printer->iframes.items[count] = printer->iframes.items[i];
@@ -88,6 +93,15 @@ static void print_stack(struct tree *tree, uint32_t level, const struct pa_group
         end = own + 1;
     }
     print_more_frames(tree, level, count - end);
+    for (uint32_t i = printer->links.count; bridged && !tree->compat && i > 0; i--) {
+        if (printer->links.items[i - 1] == 0 ||
+            (i < printer->links.count && printer->links.items[i - 1] == printer->links.items[i]))
+            continue;
+        indent(tree, level);
+        pa_out(printer->out, PA_STYLE_PLAIN, "  : runs through greenlet ");
+        pa_out_address(printer->out, printer->links.items[i - 1]);
+        pa_out(printer->out, PA_STYLE_PLAIN, "\n");
+    }
 }
 
 static void begin_note(struct tree *tree, uint32_t level)

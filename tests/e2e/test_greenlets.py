@@ -157,3 +157,38 @@ def test_a_death_by_stale_instrumentation_is_named(gdb, build, target, function,
     assert f"was in {function} ({target}.py:" in line and line.endswith(why), text
     finding = document.json()["findings"][0]
     assert (finding["kind"], finding["thread"], finding["function"]) == ("stale_instrumentation_death", 1, function), document
+
+
+@pytest.mark.parametrize("build", harness.BUILDS)
+@pytest.mark.parametrize("gdb", harness.GDBS)
+def test_tasks_run_through_greenlets(gdb, build):
+    """One stack out of the coroutines and the greenlets between them; --compat has what asyncio prints, without these."""
+    oracle = harness.make_core(build, "greenlets/bridge_sqlalchemy").oracle
+    names = list(oracle["texts"])
+    commands = ["py-async-bt --all --json", "py-async-bt nested", *(f"py-async-bt {name} --compat" for name in names)]
+    answer, text, *compat = harness.ask_core(gdb, build, "greenlets/bridge_sqlalchemy", *commands)
+    document = answer.json()
+    tasks = {task["name"]: task for task in document["tasks"]}
+    for right in oracle["tasks"]:
+        mine = tasks[right["name"]]
+        assert compare.frames(document, mine["stack"]) == compare.oracle_frames(right["stack"]), answer.repeat
+        assert mine.get("greenlets") == right["greenlets"], answer.repeat
+        assert len(mine["objects"]) == len(right["stack"]), answer.repeat
+    assert text.text.count("  : runs through greenlet 0x") == 2, text
+    for name, ours in zip(names, compat):
+        assert ours.text == oracle["texts"][name] + "\n", ours
+
+
+@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
+def test_a_task_whose_sync_code_runs(gdb, build):
+    """The thread's own frames end where the greenlet began; the task's go on in the greenlet that waits for it."""
+    (answer,) = harness.ask_core(gdb, build, "greenlets/bridge_running", "py-async-bt --all --json")
+    document = answer.json()
+    task = next(task for task in document["tasks"] if task["name"] == "busy")
+    functions = [frame[0] for frame in compare.frames(document, task["stack"])]
+    assert functions == ["stop", "crunch", "business", "greenlet_spawn", "handler"], answer
+    assert task["activity"] == "running", answer
+    main = next(greenlet["id"] for greenlet in document["greenlets"] if greenlet["main"])
+    assert task["greenlets"] == [None, None, None, main, main], answer
+    thread = compare.frames(document, document["threads"][0]["stack"])
+    assert thread[: len(functions)] == compare.frames(document, task["stack"]) and thread[-1][0] == "<module>", answer
