@@ -1,4 +1,4 @@
-"""sys.setprofile() is turned on in one greenlet and off in another; the first one goes on, instrumented still: debug builds abort."""
+"""sys.setprofile() is turned on in one greenlet, off in another; the first one goes on, instrumented: debug builds abort."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""An exception passes through a frame of a greenlet that was suspended when sys.setprofile() was turned on: 3.15 crashes, debug builds abort."""
+"""An exception passes through a greenlet that was suspended when sys.setprofile() was turned on: 3.15 crashes."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Suspended greenlets with C code between their frames: of a subclass, in an except block, with a parent that is not the main one."""
+"""Suspended greenlets with C code between their frames: of a subclass, in an except block, with a parent that is not main."""
 
 import greenlet_oracle as oracle
 from greenlet import getcurrent, greenlet

@@ -1,4 +1,4 @@
-"""Synchronous code that SQLAlchemy's greenlet_spawn() called is running right now: the coroutines are in the suspended main greenlet."""
+"""Code that SQLAlchemy's greenlet_spawn() called is running right now: the coroutines are in the suspended main greenlet."""
 
 import asyncio
 

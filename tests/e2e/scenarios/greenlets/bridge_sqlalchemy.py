@@ -1,6 +1,7 @@
 """
-SQLAlchemy's greenlet_spawn() and await_only(): tasks whose stack runs through greenlets, also nested. asyncio itself sees the coroutines
-only; the frames in between are those of the greenlets.
+SQLAlchemy's greenlet_spawn() and await_only(): tasks whose stack runs through greenlets, also nested.
+
+asyncio itself sees the coroutines only; the frames in between are those of the greenlets.
 """
 
 import asyncio
@@ -51,7 +52,7 @@ async def on_future():
 
 
 def stack_of(task):
-    """The task's frames, innermost first, with the greenlets that they belong to: out of each coroutine into the greenlet it holds."""
+    """The task's frames, innermost first, with the greenlets that they belong to."""
     entries, greenlets, awaitable = [], [], task.get_coro()
     while awaitable is not None and hasattr(awaitable, "cr_frame"):
         frame = awaitable.cr_frame

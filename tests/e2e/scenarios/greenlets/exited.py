@@ -1,4 +1,4 @@
-"""Suspended greenlets that outlive their thread: one that nobody has asked since, and one that somebody has, which throws its frames away."""
+"""Suspended greenlets that outlive their thread: one that nobody has asked since; one that was, which lost its frames."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Greenlets among the blocks of a thousand that were freed, in the collector's permanent list (gc.freeze()), with the collector off."""
+"""Greenlets among the blocks of a thousand that were freed, in the collector's permanent list (gc.freeze())."""
 
 import gc
 

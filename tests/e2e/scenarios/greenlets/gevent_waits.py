@@ -82,7 +82,8 @@ where = {"function": "<module>", "file": __file__, "line": sys._getframe().f_lin
 for waiting, (kind, thing) in waits.items():
     fields = {"kind": kind} | ({"objects": [oracle.address(thing)]} if thing is not None else {})
     oracle.expect(waiting, waits_on=fields)
-oracle.expect(joiner, name="joins them all", waits_on={"kind": "greenlet", "objects": sorted(map(oracle.address, (napper, receiver)))})
+both = sorted(map(oracle.address, (napper, receiver)))
+oracle.expect(joiner, name="joins them all", waits_on={"kind": "greenlet", "objects": both})
 run = {"function": "nap", "file": __file__, "line": nap.__code__.co_firstlineno}
 oracle.expect(pending, waits_on=None, run=run, spawned_at=where | {"greenlet": oracle.address(gevent.getcurrent())})
 oracle.expect(gevent.get_hub(), hub=True)

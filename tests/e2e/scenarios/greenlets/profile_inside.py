@@ -1,4 +1,7 @@
-"""sys.setprofile() is turned on inside a greenlet: not even the main greenlet's frames are instrumented. They had been once, so no crash is near."""
+"""
+sys.setprofile() is turned on inside a greenlet: not even the main greenlet's frames are instrumented. They had been once,
+so no crash is near.
+"""
 
 import sys
 

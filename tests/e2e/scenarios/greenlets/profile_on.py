@@ -1,5 +1,5 @@
 """
-sys.setprofile() is turned on while greenlets are suspended: their frames miss its events, until a function is called again by somebody.
+sys.setprofile() is turned on while greenlets are suspended: their frames miss its events until a function is called again.
 On 3.15 an exception that passes through them crashes the process.
 """
 

@@ -1,6 +1,5 @@
 """
-Tools of sys.monitoring: one that got its id from another that had freed it, one that wants events of a single code object, and the names
-that they gave themselves.
+Tools of sys.monitoring: one that got its id from another that had freed it, and the names that they gave themselves.
 """
 
 import sys
