@@ -208,9 +208,9 @@ def expected_call_graph(oracle: dict, text: str) -> str:
 
 
 def parse_call_graph(text: str) -> list[Block]:
-    """The blocks at the outermost level of a text in asyncio's form."""
+    """The blocks at the outermost level of a text in asyncio's form, which problems may follow."""
     blocks, lines = [], text.rstrip("\n").split("\n") if text else []
-    while lines:
+    while lines and not lines[0].startswith(("! ", "INCOMPLETE: ")):
         blocks.append(parse_block(lines, 0))
         assert is_title(blocks[-1].title), blocks[-1].title
     return blocks
