@@ -93,8 +93,8 @@
 /* Distinct event loops: indexed by 16 bits. */
 #define PA_MAX_LOOPS 65535u
 
-/* Objects of a small process, in which ended tasks are looked for unasked: at most 10 ms of a core. asyncio alone has some 20,000. */
-#define PA_SMALL_PROCESS (1u << 18)
+/* Objects of a small process, in which ended tasks are looked for unasked: a few milliseconds. asyncio alone has some 20,000. */
+#define PA_SMALL_PROCESS (1u << 16)
 
 /* Problems that are kept one by one; more are only counted. */
 #define PA_MAX_PROBLEMS 256u

@@ -90,8 +90,8 @@ void pa_read_tracked(struct pa_graph *graph)
     const char *unavailable = pa_gc_unavailable(graph->layout);
     struct search search = {.graph = graph, .walk.limit = needed ? 0 : PA_SMALL_PROCESS};
     search.pending = graph->search == PA_SEARCH_ALL || graph->damaged_lists > 0;
-    /* A task, its coroutine and what it waits for are three objects at least. */
-    bool big = graph->nodes.count > PA_SMALL_PROCESS / 3;
+    /* A task, its coroutines, what it waits for and the handles of these: some eight objects. */
+    bool big = graph->nodes.count > PA_SMALL_PROCESS / 8;
     if (graph->interpreters.count == 0 || (big && !needed))
         return;
     if (unavailable && needed)
