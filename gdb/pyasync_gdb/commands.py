@@ -149,7 +149,8 @@ Options:
 Examples:
   py-awaited-by Task-7
   py-awaited-by 0x7f3001360d70
-  py-awaited-by --depth 5"""
+  py-awaited-by --depth 5
+  py-awaited-by --dot --output graph.dot"""
 
 
 class AsyncTasks(_Command):
@@ -167,7 +168,8 @@ Options:
 Examples:
   py-async-tasks
   py-async-tasks --state waiting --in fetch
-  py-async-tasks --thread 3"""
+  py-async-tasks --thread 3
+  py-async-tasks --stats --state any"""
 
 
 class Greenlets(_Command):

@@ -623,6 +623,13 @@ static void run_request(struct pa_session *session, struct input *input)
     if (what & 0x80) {
         uint8_t more = next_u8(input);
         request.flags |= more & 8 ? PA_REQUEST_LOCALS | PA_REQUEST_CONTEXT : 0;
+        request.flags |= more & 16 ? PA_REQUEST_STATS : 0;
+        if (more & 32 && request.command <= PA_COMMAND_AWAITED_BY)
+            request.format = PA_FORMAT_DOT;
+        if (more & 64 && operand.kind == PA_OPERAND_ADDRESS) {
+            request.command = PA_COMMAND_DESCRIBE;
+            request.format = PA_FORMAT_TEXT;
+        }
         request.limit = more & 3;
         request.frames = more >> 2 & 3;
         request.depth = more >> 4 & 3;
