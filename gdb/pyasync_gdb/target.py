@@ -100,8 +100,8 @@ class Target:
         # Copied from GDB's buffer itself where it is writable: a bytes object in between takes as long as the read.
         data = memory.tobytes() if memory.readonly else (ctypes.c_char * length).from_buffer(memory)
         ctypes.memmove(buffer, data, length)
-        # GDB allocates a buffer a read. With the last one still there the C library cannot give its pages back each time, to fault them in
-        # again for the next.
+        # GDB allocates a buffer a read. With the last one still there the C library cannot give its pages back each time,
+        # to fault them in again for the next.
         self._last_read = memory
         return library.OK
 
