@@ -1,11 +1,13 @@
 """Completion among 100,000 tasks: what is inserted is right though not every name is handed to GDB, and it takes no time."""
 
+import importlib
 import json
 
 import harness
 import pexpect
 import pytest
-from front_gdb import QUIET
+
+pytest_plugins = "front_gdb"
 
 pytestmark = [pytest.mark.parametrize("gdb", harness.GDBS)]
 
@@ -60,7 +62,8 @@ def test_a_name_that_ends_what_is_common_is_among_those_shown(gdb, crowd):
 def test_tab_inserts_no_more_than_all_have_in_common(gdb, crowd):
     harness.prepare()
     file = harness.seen_by(gdb, harness.PLACE / "gdb/pyasync.py")
-    command = ["gdb", *QUIET, "-iex", "set style enabled off", "-ex", f"source {file}", "-core", harness.seen_by(gdb, crowd)]
+    quiet = importlib.import_module("front_gdb").QUIET  # not before pytest has imported its plugin
+    command = ["gdb", *quiet, "-iex", "set style enabled off", "-ex", f"source {file}", "-core", harness.seen_by(gdb, crowd)]
     if gdb == "root-gdb":
         command = harness.in_root_with_proc(*command)
     child = pexpect.spawn(command[0], command[1:], encoding="utf-8", codec_errors="replace", dimensions=(50, 200), timeout=60,
