@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection_finish(session):
     for item in session.items:
         place = place_of(item)
-        if place is not None:
+        if place is not None and place[2] in harness.SCENARIOS:  # those of greenlets are read on their own
             gdb, build, scenario = place
             WANTED[source_of(item), gdb, build].add(scenario)
 
