@@ -261,9 +261,14 @@ static int64_t count_pending(struct pa_waits *waits, uint64_t items, uint64_t co
         return PA_WAIT_UNKNOWN;
     for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
         waits->counted++;
-        if (!pa_memory_u64(graph->memory, items + 8 * i, &future) || !pa_is_future(graph, future))
+        if (!pa_memory_u64(graph->memory, items + 8 * i, &future))
             return PA_WAIT_UNKNOWN;
-        pending += pa_future_state(graph, future) == PA_PENDING;
+        /* The walk has read nearly all of them: of a live process they need not be fetched again. */
+        uint32_t node = pa_graph_find(graph, future);
+        bool known = node != PA_NONE && !(graph->nodes.items[node].flags & PA_NODE_BAD);
+        if (!known && !pa_is_future(graph, future))
+            return PA_WAIT_UNKNOWN;
+        pending += (known ? graph->nodes.items[node].state : pa_future_state(graph, future)) == PA_PENDING;
     }
     return pending;
 }
