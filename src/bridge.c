@@ -7,16 +7,18 @@
  */
 #include "graph.h"
 
+#include "instance.h"
 #include "limits.h"
 
-/* A variable of a frame, 0 for none. Include/internal/pycore_stackref.h: 3 in the low bits is a small int. */
+/* A variable of a frame, 0 for none. */
 static uint64_t variable_at(struct pa_graph *graph, uint64_t iframe, uint32_t place)
 {
-    const struct pa_layout *layout = graph->layout;
-    uint64_t bits, mask = layout->free_threaded ? layout->version->tag_mask_free_threaded : layout->version->tag_mask;
-    if (!pa_memory_u64(graph->memory, iframe + PA_OFFSET(layout, frame_localsplus) + 8 * (uint64_t)place, &bits))
+    uint64_t bits;
+    bool is_int;
+    int64_t ignored;
+    if (!pa_memory_u64(graph->memory, iframe + PA_OFFSET(graph->layout, frame_localsplus) + 8 * (uint64_t)place, &bits))
         return 0;
-    return (bits & 3) == 3 ? 0 : bits & ~mask;
+    return pa_stackref(graph->layout, bits, &is_int, &ignored);
 }
 
 static uint32_t variable_count(struct pa_graph *graph, uint64_t iframe)
@@ -82,18 +84,14 @@ static uint32_t insert(struct pa_graph *graph, struct pa_chain *chain, uint32_t 
     return count;
 }
 
-bool pa_bridge(struct pa_graph *graph, struct pa_chain *chain)
+void pa_bridge(struct pa_graph *graph, struct pa_chain *chain)
 {
-    bool any = false;
     if (graph->greenlets.count == 0 || chain->end == PA_END_EXECUTING || chain->end == PA_END_CREATED)
-        return false;
+        return;
     for (uint32_t i = 0; i < chain->links.count && pa_work_step(graph->work); i++) {
         uint64_t end = chain->end == PA_END_FUTURE ? chain->end_object : 0;
         uint64_t awaited = i + 1 < chain->links.count ? chain->links.items[i + 1].object : end;
         uint32_t id = find(graph, chain->links.items[i].object, awaited);
-        uint32_t inserted = id == PA_NONE ? 0 : insert(graph, chain, i, id);
-        any = any || inserted > 0;
-        i += inserted;
+        i += id == PA_NONE ? 0 : insert(graph, chain, i, id);
     }
-    return any;
 }

@@ -47,8 +47,9 @@ static bool push(struct pa_context_iterator *iterator, uint64_t node)
     const struct pa_layout *layout = objects->layout;
     uint32_t type = pa_type_of(objects, node);
     uint64_t length = WIDTH;
-    if (type == PA_NONE || iterator->depth == PA_MAX_HAMT_DEPTH)
+    if (type == PA_NONE || iterator->depth == PA_MAX_HAMT_DEPTH || iterator->nodes_left == 0)
         return false;
+    iterator->nodes_left--;
     enum pa_kind kind = objects->types.items[type].kind;
     if (kind == PA_KIND_OTHER && objects->types.items[type].name.length == 0)
         kind = guess_node(objects, node);
@@ -82,6 +83,7 @@ bool pa_context_begin(struct pa_objects *objects, uint64_t context, struct pa_co
         !pa_memory_u64(memory, hamt + PA_OFFSET(layout, hamt_root), &root) ||
         !pa_memory_u64(memory, hamt + PA_OFFSET(layout, hamt_count), &iterator->left) || iterator->left > PA_MAX_DICT_ENTRIES)
         return false;
+    iterator->nodes_left = iterator->left * PA_MAX_HAMT_DEPTH;
     iterator->damaged = iterator->left > 0 && !push(iterator, root);
     return !iterator->damaged;
 }

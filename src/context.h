@@ -7,7 +7,6 @@
 #include "instance.h"
 
 /** Levels of a HAMT: 32 bits of hash, 5 a level, and one for collisions. CPython: Include/internal/pycore_hamt.h, _Py_HAMT_MAX_TREE_DEPTH */
-#define PA_MAX_HAMT_DEPTH 8u
 
 /** Going through the variables of a context, in the order of iteration over it. */
 struct pa_context_iterator {
@@ -18,8 +17,9 @@ struct pa_context_iterator {
         bool nodes; /* it holds nodes alone; else pairs of a variable and a value, or of NULL and a node */
     } levels[PA_MAX_HAMT_DEPTH];
     uint32_t depth;
-    uint64_t left; /* variables not seen yet, as the HAMT says */
-    bool damaged;  /* something could not be read: variables may be missing */
+    uint64_t left;       /* variables not seen yet, as the HAMT says */
+    uint64_t nodes_left; /* that may be opened: none is without a variable below it */
+    bool damaged;        /* something could not be read: variables may be missing */
     /* What pa_context_next() found. */
     uint64_t variable; /* the ContextVar */
     uint64_t name;     /* the str of its name */

@@ -23,6 +23,7 @@ struct derivation {
     struct pa_graph *graph;
     PA_ARRAY(struct waiting) waiting;
     struct pa_index index;
+    uint64_t cut; /* a future whose awaiter found no room; 0: none */
 };
 
 static const struct pa_node *node_at(const struct derivation *derivation, uint32_t id)
@@ -40,9 +41,11 @@ static void note(struct derivation *derivation, uint64_t future, uint64_t awaite
     if ((kind == PA_KIND_TASK || kind == PA_KIND_FUTURE) && other == PA_KIND_TASK)
         return;
     uint32_t node = pa_graph_node(graph, future), by = pa_graph_node(graph, awaiter);
-    struct pa_derived *slot = node == PA_NONE || by == PA_NONE ? NULL : pa_array_push(graph->work, &graph->derived, PA_NONE);
+    struct pa_derived *slot = node == PA_NONE || by == PA_NONE ? NULL : pa_array_push(graph->work, &graph->derived, PA_MAX_DERIVED);
     if (slot)
         *slot = (struct pa_derived){node, by};
+    else
+        derivation->cut = future;
 }
 
 /* ---- forward: what a task is suspended on */
@@ -227,14 +230,12 @@ static int by_node(const void *a, const void *b)
     return left->awaiter < right->awaiter ? -1 : left->awaiter > right->awaiter;
 }
 
+/* Whether the process records it. */
 static bool has_edge(const struct pa_graph *graph, const struct pa_derived *edge)
 {
     const struct pa_node *node = &graph->nodes.items[edge->node];
-    for (uint32_t i = 0; i < node->edge_count; i++) {
-        if (graph->edges.items[node->first_edge + i] == edge->awaiter)
-            return true;
-    }
-    return false;
+    return node->edge_count > 0 &&
+           bsearch(&edge->awaiter, graph->edges.items + node->first_edge, node->edge_count, sizeof(uint32_t), pa_by_id) != NULL;
 }
 
 /* Sort, drop what is recorded or told twice, and what awaits no more. */
@@ -252,12 +253,6 @@ static void clean(struct pa_graph *graph)
         edges[kept++] = edges[i];
     }
     graph->derived.count = kept;
-}
-
-static int by_id(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return left < right ? -1 : left > right;
 }
 
 static bool push_edge(struct pa_graph *graph, uint32_t awaiter)
@@ -285,7 +280,7 @@ static void merge(struct pa_graph *graph)
         }
         node->first_edge = first;
         node->edge_count = graph->edges.count - first;
-        qsort(graph->edges.items + first, node->edge_count, sizeof(uint32_t), by_id);
+        qsort(graph->edges.items + first, node->edge_count, sizeof(uint32_t), pa_by_id);
     }
 }
 
@@ -309,6 +304,8 @@ void pa_derive_edges(struct pa_graph *graph)
         pa_read_nodes(graph);
         done = end;
     }
+    if (derivation.cut)
+        pa_graph_problem(graph, "derived awaiters", derivation.cut, "are too many; some are missing", PA_NONE);
     clean(graph);
     if (graph->work->fatal == PA_OK)
         merge(graph);

@@ -72,20 +72,6 @@ static void add(struct pa_codes *codes, struct pa_exceptions *exceptions, uint64
         *slot = (struct pa_exception){.address = address, .of = of, .relation = (uint8_t)relation};
 }
 
-/* Whether an exception is one of a group: BaseExceptionGroup is a static type, known by its place in builtins. */
-static bool is_group(struct pa_objects *objects, uint64_t exception)
-{
-    uint64_t group, type;
-    if (!pa_module_attribute(objects, "builtins", "BaseExceptionGroup", &group) ||
-        !pa_memory_u64(objects->memory, exception + PA_OFFSET(objects->layout, object_type), &type))
-        return false;
-    for (uint32_t i = 0; i < PA_MAX_BASES && type != 0 && type != group; i++) {
-        if (!pa_memory_u64(objects->memory, type + PA_OFFSET(objects->layout, type_base), &type))
-            return false;
-    }
-    return type == group;
-}
-
 static uint64_t read_word(struct pa_objects *objects, uint64_t address)
 {
     uint64_t word;
@@ -104,7 +90,7 @@ static void add_related(struct pa_codes *codes, struct pa_exceptions *exceptions
     pa_memory_u8(objects->memory, address + PA_OFFSET(layout, exception_suppress_context), &suppress);
     if (cause == 0 && suppress == 0)
         add(codes, exceptions, read_word(objects, address + PA_OFFSET(layout, exception_context)), of, PA_CONTEXT);
-    if (!is_group(objects, address) ||
+    if (!pa_is_instance(objects, address, "BaseExceptionGroup") ||
         !pa_sequence(objects, read_word(objects, address + PA_OFFSET(layout, group_exceptions)), &items, &count))
         return;
     for (uint64_t i = 0; i < count && !exceptions->more && pa_work_step(objects->work); i++)

@@ -36,7 +36,9 @@ static uint64_t only_coroutine(struct pa_graph *graph, uint64_t address)
     struct pa_attributes attributes;
     uint64_t found = 0;
     pa_attributes_begin(graph->objects, address, &attributes);
-    while (pa_attributes_next(&attributes)) {
+    for (uint32_t count = 0; pa_attributes_next(&attributes); count++) {
+        if (count == PA_MAX_HELD_ATTRIBUTES)
+            return 0;
         if (!pa_kind_is_gen(pa_kind_of(graph->objects, attributes.value)) || attributes.value == found)
             continue;
         if (found)

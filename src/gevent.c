@@ -34,23 +34,15 @@ struct reader {
     PA_ARRAY(struct source) sources;
     PA_ARRAY(struct waiter) waiters;
     struct pa_index waiter_index;
-    uint8_t *roles;  /* by type */
-    uint32_t *bases; /* likewise: gevent's own class */
+    uint64_t looked_at; /* items of lists and deques, bounded all together */
+    uint8_t *roles;     /* by type */
+    uint32_t *bases;    /* likewise: gevent's own class */
     uint32_t types;
 };
 
-static bool name_begins(const struct pa_objects *objects, uint32_t type, const char *begin)
-{
-    struct pa_text name = objects->types.items[type].name;
-    size_t length = strlen(begin);
-    return name.length >= length && memcmp(pa_arena_text(&objects->text, name), begin, length) == 0;
-}
-
 static bool name_ends(const struct pa_objects *objects, uint32_t type, const char *end)
 {
-    struct pa_text name = objects->types.items[type].name;
-    size_t length = strlen(end);
-    return name.length >= length && memcmp(pa_arena_text(&objects->text, name) + name.length - length, end, length) == 0;
+    return pa_text_ends(&objects->text, objects->types.items[type].name, end);
 }
 
 /* The first of a type and its bases that gevent made itself; PA_NONE if there is none. A class statement's tp_name has no module. */
@@ -58,7 +50,7 @@ static uint32_t own_class(struct pa_graph *graph, uint32_t type)
 {
     for (uint32_t step = 0; type != PA_NONE && step < PA_MAX_BASES; step++) {
         uint64_t base;
-        if (name_begins(graph->objects, type, "gevent."))
+        if (pa_text_begins(&graph->objects->text, graph->objects->types.items[type].name, "gevent."))
             return type;
         if (!pa_memory_u64(graph->memory, graph->objects->types.items[type].address + PA_OFFSET(graph->layout, type_base), &base))
             break;
@@ -100,8 +92,7 @@ static enum pa_kind kind_of_word(struct pa_graph *graph, uint64_t word, uint32_t
     if (*type == PA_NONE)
         return PA_KIND_OTHER;
     const struct pa_type *item = &graph->objects->types.items[*type];
-    return item->evidence == PA_BY_SYMBOL || item->evidence == PA_BY_SYS_MODULES || item->evidence == PA_BY_NAME ? item->kind
-                                                                                                                 : PA_KIND_OTHER;
+    return pa_type_is_exact(item) ? item->kind : PA_KIND_OTHER;
 }
 
 /* ---- collecting gevent's objects */
@@ -179,6 +170,8 @@ static void look_at(struct reader *reader, uint64_t object, const struct source 
     struct pa_graph *graph = reader->graph;
     const struct pa_layout *layout = graph->layout;
     uint32_t type;
+    if (reader->looked_at++ >= PA_MAX_GEVENT_ITEMS)
+        return;
     enum pa_kind kind = kind_of_word(graph, object, &type);
     uint64_t self = object, definition, name, text = 0;
     if (kind == PA_KIND_BUILTIN_FUNCTION) {
@@ -204,7 +197,7 @@ static void look_into_deque(struct reader *reader, uint64_t deque, const struct 
     if (!pa_memory_read(graph->memory, deque + PA_OFFSET(graph->layout, object_size), sizeof(words), words))
         return;
     uint64_t left = words[0] <= PA_MAX_GREENLETS ? words[0] : 0, block = words[1], index = words[3];
-    for (; left > 0 && index < DEQUE_BLOCK_ITEMS && pa_work_step(graph->work); left--) {
+    for (; left > 0 && index < DEQUE_BLOCK_ITEMS && reader->looked_at < PA_MAX_GEVENT_ITEMS && pa_work_step(graph->work); left--) {
         if (!pa_memory_u64(graph->memory, block + 8 * (1 + index), &item))
             return;
         look_at(reader, item, source);
@@ -226,7 +219,7 @@ static void look_into(struct reader *reader, const struct source *source)
         enum pa_kind kind = kind_of_word(graph, words[i], &type);
         if (kind == PA_KIND_LIST || kind == PA_KIND_TUPLE) {
             bool read = pa_sequence(graph->objects, words[i], &items, &length);
-            for (uint64_t k = 0; read && k < length && k < PA_MAX_GREENLETS && pa_work_step(graph->work); k++) {
+            for (uint64_t k = 0; read && k < length && reader->looked_at < PA_MAX_GEVENT_ITEMS && pa_work_step(graph->work); k++) {
                 if (pa_memory_u64(graph->memory, items + 8 * k, &item))
                     look_at(reader, item, source);
             }

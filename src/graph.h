@@ -249,15 +249,14 @@ void pa_read_selection(struct pa_graph *graph);
  */
 void pa_read_frames(struct pa_graph *graph, uint64_t innermost, uint64_t owner, uint32_t greenlet, struct pa_thread_frames *frames);
 
-/**
- * bridge.c: put the frames of greenlets that a suspended chain of coroutines runs through into it.
- *
- * @return whether there are any; then the chain's shapes no longer tell its frames.
- */
-bool pa_bridge(struct pa_graph *graph, struct pa_chain *chain);
+/** bridge.c: put the frames of greenlets that a suspended chain of coroutines runs through into it. */
+void pa_bridge(struct pa_graph *graph, struct pa_chain *chain);
 
 /** The stack of a run of frames. */
 uint32_t pa_stack_of_frames(struct pa_graph *graph, const struct pa_thread_frames *frames, uint32_t first, uint32_t count);
+
+/** For qsort() and bsearch() of ids, as the edges of a node are. */
+int pa_by_id(const void *a, const void *b);
 
 /* Parts of pa_graph_build(), a file each. */
 

@@ -216,7 +216,10 @@ static void calibrate(struct pa_graph *graph)
  */
 static uint32_t thread_of_exceptions(struct pa_graph *graph, uint64_t item)
 {
-    for (uint32_t step = 0; item != 0 && step < PA_MAX_EXCEPTION_ITEMS && pa_work_step(graph->work); step++) {
+    uint64_t mark = 0; /* a circle comes back to it: Brent's algorithm */
+    for (uint32_t step = 0; item != 0 && item != mark && step < PA_MAX_EXCEPTION_ITEMS && pa_work_step(graph->work); step++) {
+        if ((step & (step - 1)) == 0)
+            mark = item;
         for (uint32_t i = 0; i < graph->threads.count; i++) {
             if (item - graph->threads.items[i].address < PA_OFFSET(graph->layout, thread_size))
                 return i;
@@ -429,9 +432,8 @@ void pa_greenlet_run(struct pa_graph *graph, const struct pa_greenlet *greenlet,
         pa_memory_u64(graph->memory, greenlet->address + PA_OFFSET(layout, greenlet_dict), &dict) && dict != 0 &&
         pa_dict_get(graph->objects, dict, "_run", &function))
         callable_object = function;
-    /* Include/cpython/classobject.h, PyMethodObject: im_func is its first member. */
     if (pa_kind_of(graph->objects, function) == PA_KIND_METHOD &&
-        !pa_memory_u64(graph->memory, function + PA_OFFSET(layout, wrapper_object), &function))
+        !pa_memory_u64(graph->memory, function + PA_OFFSET(layout, method_function), &function))
         function = 0;
     if (pa_kind_of(graph->objects, function) == PA_KIND_FUNCTION)
         pa_memory_u64(graph->memory, function + PA_OFFSET(layout, function_code), &code);

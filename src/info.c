@@ -55,7 +55,7 @@ static void print_memory(struct pa_session *session)
         pa_out_format(out, PA_STYLE_PLAIN, "Memory: %.1f MB in %u ranges of the mapped core file; the rest through GDB\n",
                       (double)mapped / 1e6, ranges);
     else
-        pa_out(out, PA_STYLE_PLAIN, "Memory: all through GDB, in blocks of 64 KiB\n");
+        pa_out_format(out, PA_STYLE_PLAIN, "Memory: all through GDB, in blocks of %u KiB\n", PA_CACHE_BLOCK / 1024);
     pa_out(out, PA_STYLE_PLAIN, "The library uses ");
     pa_out_count(out, session->work.bytes);
     pa_out(out, PA_STYLE_PLAIN, " bytes, at its peak ");

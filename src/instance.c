@@ -4,17 +4,9 @@
 /* Include/object.h, Py_TPFLAGS_* */
 #define TPFLAGS_INLINE_VALUES (1u << 2)
 #define TPFLAGS_MANAGED_DICT  (1u << 4)
-#define TPFLAGS_HEAPTYPE      (1u << 9)
 
 /* Include/descrobject.h, PyMemberDef: name, type, offset, flags, doc; what a type of Py_T_OBJECT_EX or _Py_T_OBJECT refers to is an object */
 enum { MEMBER_TYPE = 8, MEMBER_OFFSET = 16, MEMBER_SIZE = 40, MEMBER_OBJECT = 6, MEMBER_OBJECT_EX = 16 };
-
-static bool type_word(struct pa_objects *objects, uint64_t type, uint32_t field, uint64_t *value)
-{
-    *value = 0;
-    return objects->layout->source[field] != PA_SOURCE_NONE &&
-           pa_memory_u64(objects->memory, type + objects->layout->offset[field], value);
-}
 
 static bool type_of(struct pa_objects *objects, uint64_t object, uint64_t *type)
 {
@@ -44,19 +36,20 @@ static bool begin_dict(struct pa_objects *objects, uint64_t object, uint64_t typ
     uint64_t flags, basicsize, keys, address = 0, dictoffset;
     uint8_t valid;
     *dict = (struct pa_dict_iterator){0};
-    if (!type_word(objects, type, PA_F_type_flags, &flags))
+    if (!pa_object_word(objects, type, PA_F_type_flags, &flags))
         return false;
     /* Objects/dictobject.c, _PyObject_InlineValues(): they are valid until the dict has taken them over. */
     if (flags & TPFLAGS_INLINE_VALUES && PA_HAS(layout, dict_values_valid) &&
-        type_word(objects, type, PA_F_type_basicsize, &basicsize) && basicsize <= PA_MAX_OBJECT_SIZE &&
-        type_word(objects, type, PA_F_heap_type_cached_keys, &keys) &&
+        pa_object_word(objects, type, PA_F_type_basicsize, &basicsize) && basicsize <= PA_MAX_OBJECT_SIZE &&
+        pa_object_word(objects, type, PA_F_heap_type_cached_keys, &keys) &&
         pa_memory_u8(objects->memory, object + basicsize + PA_OFFSET(layout, dict_values_valid), &valid) && valid == 1)
         return pa_dict_begin_split(objects, keys, object + basicsize, dict);
     if (flags & TPFLAGS_MANAGED_DICT) {
         uint64_t before = layout->free_threaded ? layout->version->managed_dict_free_threaded : layout->version->managed_dict;
         if (!pa_memory_u64(objects->memory, object - before, &address))
             dict->damaged = true;
-    } else if (type_word(objects, type, PA_F_type_dictoffset, &dictoffset) && dictoffset > 0 && dictoffset <= PA_MAX_OBJECT_SIZE) {
+    } else if (pa_object_word(objects, type, PA_F_type_dictoffset, &dictoffset) && dictoffset > 0 &&
+               dictoffset <= PA_MAX_OBJECT_SIZE) {
         if (!pa_memory_u64(objects->memory, object + dictoffset, &address))
             dict->damaged = true;
     }
@@ -66,7 +59,7 @@ static bool begin_dict(struct pa_objects *objects, uint64_t object, uint64_t typ
 static bool begin_classes(struct pa_objects *objects, uint64_t type, uint64_t *classes, uint64_t *count)
 {
     uint64_t mro;
-    return type_word(objects, type, PA_F_type_mro, &mro) && mro != 0 && pa_sequence(objects, mro, classes, count) &&
+    return pa_object_word(objects, type, PA_F_type_mro, &mro) && mro != 0 && pa_sequence(objects, mro, classes, count) &&
            *count <= PA_MAX_MRO;
 }
 
@@ -78,7 +71,7 @@ bool pa_attributes_begin(struct pa_objects *objects, uint64_t object, struct pa_
         return false;
     attributes->in_dict = begin_dict(objects, object, type, &attributes->dict);
     attributes->damaged = attributes->dict.damaged;
-    if (!type_word(objects, type, PA_F_type_basicsize, &attributes->size) || attributes->size > PA_MAX_OBJECT_SIZE ||
+    if (!pa_object_word(objects, type, PA_F_type_basicsize, &attributes->size) || attributes->size > PA_MAX_OBJECT_SIZE ||
         !begin_classes(objects, type, &attributes->classes, &attributes->class_count))
         attributes->class_count = 0;
     return true;
@@ -87,17 +80,8 @@ bool pa_attributes_begin(struct pa_objects *objects, uint64_t object, struct pa_
 /* Set the name from a C string of the target. */
 static bool read_member_name(struct pa_attributes *attributes, uint64_t address)
 {
-    uint32_t length = 0;
-    uint8_t byte;
-    for (; length < PA_ATTRIBUTE_NAME; length++) {
-        if (!pa_memory_u8(attributes->objects->memory, address + length, &byte))
-            return false;
-        if (byte == 0)
-            break;
-        attributes->name[length] = (char)byte;
-    }
-    attributes->name_length = length;
-    return length > 0;
+    attributes->name_length = pa_memory_string(attributes->objects->memory, address, attributes->name, PA_ATTRIBUTE_NAME);
+    return attributes->name_length > 0;
 }
 
 /* The members of the next class that has some. Static types have theirs for fields of C, which are no attributes to us. */
@@ -109,11 +93,12 @@ static bool next_class(struct pa_attributes *attributes)
         bool read = pa_memory_u64(objects->memory, attributes->classes, &type);
         attributes->classes += 8;
         attributes->class_count--;
-        if (!read || pa_type_at(objects, type) == PA_NONE || !type_word(objects, type, PA_F_type_flags, &flags)) {
+        if (!read || pa_type_at(objects, type) == PA_NONE || !pa_object_word(objects, type, PA_F_type_flags, &flags)) {
             attributes->damaged = true;
             continue;
         }
-        if (flags & TPFLAGS_HEAPTYPE && type_word(objects, type, PA_F_type_members, &members) && members != 0 && members % 8 == 0) {
+        if (flags & PA_TPFLAGS_HEAPTYPE && pa_object_word(objects, type, PA_F_type_members, &members) && members != 0 &&
+            members % 8 == 0) {
             attributes->member = members;
             attributes->members_left = PA_MAX_OBJECT_SIZE / 8;
             return true;
@@ -190,7 +175,7 @@ bool pa_class_attribute(struct pa_objects *objects, uint64_t type, const char *n
         return false;
     for (uint64_t i = 0; i < count && pa_work_step(objects->work); i++) {
         if (!pa_memory_u64(objects->memory, classes + 8 * i, &each) || pa_type_at(objects, each) == PA_NONE ||
-            !type_word(objects, each, PA_F_type_dict, &address) || address == 0 || !pa_dict_begin(objects, address, &dict))
+            !pa_object_word(objects, each, PA_F_type_dict, &address) || address == 0 || !pa_dict_begin(objects, address, &dict))
             continue;
         entries += dict.count;
         if (entries > PA_MAX_CLASS_ENTRIES)
@@ -201,6 +186,19 @@ bool pa_class_attribute(struct pa_objects *objects, uint64_t type, const char *n
     return false;
 }
 
+bool pa_is_instance(struct pa_objects *objects, uint64_t object, const char *builtin)
+{
+    uint64_t wanted, type;
+    if (!pa_module_attribute(objects, "builtins", builtin, &wanted) ||
+        !pa_memory_u64(objects->memory, object + PA_OFFSET(objects->layout, object_type), &type))
+        return false;
+    for (uint32_t i = 0; i < PA_MAX_BASES && type != 0 && type != wanted; i++) {
+        if (!pa_memory_u64(objects->memory, type + PA_OFFSET(objects->layout, type_base), &type))
+            return false;
+    }
+    return type == wanted;
+}
+
 bool pa_class_is_named(struct pa_objects *objects, uint64_t type, const char *name)
 {
     uint64_t classes, count, each, flags;
@@ -208,10 +206,9 @@ bool pa_class_is_named(struct pa_objects *objects, uint64_t type, const char *na
         return false;
     for (uint64_t i = 0; i < count && pa_work_step(objects->work); i++) {
         uint32_t id = pa_memory_u64(objects->memory, classes + 8 * i, &each) ? pa_type_at(objects, each) : PA_NONE;
-        if (id == PA_NONE || !type_word(objects, each, PA_F_type_flags, &flags) || !(flags & TPFLAGS_HEAPTYPE))
+        if (id == PA_NONE || !pa_object_word(objects, each, PA_F_type_flags, &flags) || !(flags & PA_TPFLAGS_HEAPTYPE))
             continue;
-        struct pa_text text = objects->types.items[id].name;
-        if (text.length == strlen(name) && memcmp(pa_arena_text(&objects->text, text), name, text.length) == 0)
+        if (pa_text_is(&objects->text, objects->types.items[id].name, name))
             return true;
     }
     return false;

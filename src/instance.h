@@ -47,6 +47,9 @@ bool pa_sequence(struct pa_objects *objects, uint64_t address, uint64_t *items, 
 /** What @p name is in the namespaces of a class and its bases, in the order of tp_mro; those of static types are not at hand. */
 bool pa_class_attribute(struct pa_objects *objects, uint64_t type, const char *name, uint64_t *value);
 
+/** Whether an object is an instance of a class of the module builtins, a literal, or of one derived from it by tp_base. */
+bool pa_is_instance(struct pa_objects *objects, uint64_t object, const char *builtin);
+
 /** Whether a class or one of its bases, which are known by tp_mro, is called @p name; those of static types are not asked. */
 bool pa_class_is_named(struct pa_objects *objects, uint64_t type, const char *name);
 

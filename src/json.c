@@ -269,12 +269,6 @@ static void write_stats(struct writer *writer)
     pa_stats_free(&stats);
 }
 
-static bool text_ends(const struct pa_graph *graph, struct pa_text text, const char *end)
-{
-    size_t length = strlen(end);
-    return text.length >= length && memcmp(pa_arena_text(&graph->objects->text, text) + text.length - length, end, length) == 0;
-}
-
 /* What a loop does, as far as its thread's frames are certain about it. */
 static const char *loop_state(const struct pa_graph *graph, const struct pa_loop *loop)
 {
@@ -285,9 +279,11 @@ static const char *loop_state(const struct pa_graph *graph, const struct pa_loop
     const struct pa_thread *thread = &graph->threads.items[loop->thread];
     for (uint32_t i = 0; i < thread->frame_count; i++) {
         const struct pa_frame *frame = &graph->codes->frames.items[graph->thread_frames.items[thread->first_frame + i].frame];
-        if (i == 0 && text_ends(graph, frame->function, ".select") && text_ends(graph, frame->file, "/selectors.py"))
+        if (i == 0 && pa_text_ends(&graph->objects->text, frame->function, ".select") &&
+            pa_text_ends(&graph->objects->text, frame->file, "/selectors.py"))
             return "select";
-        if (text_ends(graph, frame->function, "Handle._run") && text_ends(graph, frame->file, "/asyncio/events.py"))
+        if (pa_text_ends(&graph->objects->text, frame->function, "Handle._run") &&
+            pa_text_ends(&graph->objects->text, frame->file, "/asyncio/events.py"))
             return "callback";
     }
     return "running";

@@ -70,6 +70,9 @@
 #define PA_MAX_GEVENT_WORDS 64u
 #define PA_MAX_GEVENT_TYPES 65536u
 
+/* Links and waiters of all of gevent's objects together: each greenlet waits for few. */
+#define PA_MAX_GEVENT_ITEMS (1u << 24)
+
 /* Variables of a frame that are looked at for a greenlet; SQLAlchemy's frames have eight. */
 #define PA_MAX_BRIDGE_VARIABLES 256u
 
@@ -82,6 +85,12 @@
 
 /* Steps along tp_base; the longest chain of bases in the standard library has 7. */
 #define PA_MAX_BASES 64u
+
+/* Levels of a context's trie: 5 bits of a 32-bit hash each, and one for what collides. */
+#define PA_MAX_HAMT_DEPTH 8u
+
+/* Edges that are derived: as many as a process with so many tasks has, gather() calls included. */
+#define PA_MAX_DERIVED (1u << 26)
 
 /* Attributes of one object that are looked at for the coroutine that it holds: request and connection objects have some 30. */
 #define PA_MAX_HELD_ATTRIBUTES 1024u

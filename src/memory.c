@@ -259,6 +259,18 @@ const uint8_t *pa_memory_cached(const struct pa_memory *memory, uint64_t address
     return block && block->address == address - offset && block->whole ? block->bytes + offset : NULL;
 }
 
+uint32_t pa_memory_string(struct pa_memory *memory, uint64_t address, char *text, uint32_t capacity)
+{
+    uint32_t length = 0;
+    for (uint8_t byte; length < capacity; text[length++] = (char)byte) {
+        if (!pa_memory_u8(memory, address + length, &byte))
+            return 0;
+        if (byte == 0)
+            break;
+    }
+    return length;
+}
+
 const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, size_t length, void *scratch)
 {
     if (length == 0)

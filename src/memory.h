@@ -72,6 +72,9 @@ static inline const uint8_t *pa_memory_view(struct pa_memory *memory, uint64_t a
     return bytes ? bytes : pa_memory_view_slow(memory, address, length, scratch);
 }
 
+/** Copy a C string, at most @p capacity bytes of it, without its NUL. @return its length; 0 also if it cannot be read. */
+uint32_t pa_memory_string(struct pa_memory *memory, uint64_t address, char *text, uint32_t capacity);
+
 /** Copy @p length bytes. @return false if any of them cannot be read; then @p buffer is undefined. */
 static inline bool pa_memory_read(struct pa_memory *memory, uint64_t address, size_t length, void *buffer)
 {

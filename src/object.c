@@ -5,10 +5,7 @@
 
 #include <stdio.h>
 
-/* Include/object.h, Py_TPFLAGS_* */
-#define TPFLAGS_HEAPTYPE (1u << 9)
-
-/* The same: builtin types whose instances, and those of subclasses, have a bit of their own. bool is a subclass of int. */
+/* Include/object.h, Py_TPFLAGS_*: builtin types whose instances, and those of subclasses, have a bit of their own. bool is a subclass of int. */
 static const struct {
     enum pa_kind kind;
     uint32_t flag;
@@ -241,20 +238,6 @@ static void ask_all(struct pa_objects *objects)
     name_types(objects);
 }
 
-static uint32_t read_c_string(struct pa_memory *memory, uint64_t address, char *text, uint32_t capacity)
-{
-    uint32_t length = 0;
-    while (length < capacity) {
-        uint8_t byte;
-        if (!pa_memory_u8(memory, address + length, &byte))
-            return 0;
-        if (byte == 0)
-            break;
-        text[length++] = (char)byte;
-    }
-    return length;
-}
-
 /* Fields of a type that classification needs. */
 struct raw_type {
     uint64_t flags, base;
@@ -270,7 +253,7 @@ static bool read_type(struct pa_objects *objects, uint64_t address, struct raw_t
         !pa_memory_u64(memory, address + PA_OFFSET(objects->layout, type_flags), &type->flags) ||
         !pa_memory_u64(memory, address + PA_OFFSET(objects->layout, type_base), &type->base))
         return false;
-    type->name_length = read_c_string(memory, name, type->name, sizeof(type->name));
+    type->name_length = pa_memory_string(memory, name, type->name, sizeof(type->name));
     return true;
 }
 
@@ -312,7 +295,7 @@ static bool is_plain(enum pa_kind kind)
 static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type type)
 {
     for (uint32_t step = 0; step < PA_MAX_BASES; step++) {
-        for (size_t i = 0; type.flags & TPFLAGS_HEAPTYPE && i < sizeof(heap_types) / sizeof(*heap_types); i++) {
+        for (size_t i = 0; type.flags & PA_TPFLAGS_HEAPTYPE && i < sizeof(heap_types) / sizeof(*heap_types); i++) {
             if (name_is(&type, heap_types[i].name) && pa_layout_has_asyncio(objects->layout))
                 return heap_types[i].kind;
         }
@@ -321,7 +304,7 @@ static enum pa_kind kind_by_base(struct pa_objects *objects, struct raw_type typ
             break;
         /* Subclasses of builtin types without a flag of their own have the layout of these. */
         enum pa_evidence evidence;
-        enum pa_kind kind = type.flags & TPFLAGS_HEAPTYPE ? PA_KIND_OTHER : kind_of_known(objects, base, &type, &evidence);
+        enum pa_kind kind = type.flags & PA_TPFLAGS_HEAPTYPE ? PA_KIND_OTHER : kind_of_known(objects, base, &type, &evidence);
         if (kind == PA_KIND_GREENLET || is_plain(kind))
             return kind;
     }
@@ -332,7 +315,7 @@ static void classify(struct pa_objects *objects, uint64_t address, const struct 
 {
     enum pa_kind kind = PA_KIND_OTHER;
     enum pa_evidence evidence = PA_BY_NOTHING;
-    if (raw->flags & TPFLAGS_HEAPTYPE) {
+    if (raw->flags & PA_TPFLAGS_HEAPTYPE) {
         kind = kind_by_base(objects, *raw);
         if (kind == PA_KIND_OTHER)
             kind = kind_by_class(objects, address);

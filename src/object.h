@@ -61,6 +61,10 @@ enum pa_kind {
     PA_KIND_COUNT,
 };
 
+/* Include/object.h, Py_TPFLAGS_* */
+#define PA_TPFLAGS_IMMUTABLETYPE (1u << 8)
+#define PA_TPFLAGS_HEAPTYPE      (1u << 9)
+
 /** How a type's kind became known. */
 enum pa_evidence {
     PA_BY_NOTHING = 0,
@@ -79,6 +83,12 @@ struct pa_type {
     uint8_t kind;        /* enum pa_kind */
     uint8_t evidence;    /* enum pa_evidence */
 };
+
+/** Whether the type is itself the one that its kind tells, and no subclass or what merely has the flags of one. */
+static inline bool pa_type_is_exact(const struct pa_type *type)
+{
+    return type->evidence == PA_BY_SYMBOL || type->evidence == PA_BY_SYS_MODULES || type->evidence == PA_BY_NAME;
+}
 
 /** A class made in Python that is known by its address, in each interpreter another one. */
 struct pa_class {
@@ -141,6 +151,16 @@ static inline enum pa_kind pa_kind_of(struct pa_objects *objects, uint64_t addre
 {
     uint32_t type = pa_type_of(objects, address);
     return type == PA_NONE ? PA_KIND_OTHER : objects->types.items[type].kind;
+}
+
+/** The word of an object at a field of the layout (PA_F_…), which a build may lack. @return false if it cannot be read; @p word is 0. */
+static inline bool pa_object_word(struct pa_objects *objects, uint64_t object, uint32_t field, uint64_t *word)
+{
+    if (objects->layout->source[field] != PA_SOURCE_NONE &&
+        pa_memory_u64(objects->memory, object + objects->layout->offset[field], word))
+        return true;
+    *word = 0;
+    return false;
 }
 
 /** "symbol", "sys.modules", … */

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define PA_VERSION     "0.1.0"
-#define PA_ABI_VERSION 2
+#define PA_ABI_VERSION 3
 
 /** What a library function, or a function of the front, answers. */
 enum pa_status {
@@ -189,6 +189,16 @@ struct pa_request {
 };
 
 struct pa_session;
+
+/** A structure of the target that a front may show or make values of, where debug symbols have it. */
+enum pa_struct_id {
+    PA_STRUCT_OBJECT = 0, /* any object */
+    PA_STRUCT_TASK = 1,
+    PA_STRUCT_FUTURE = 2,
+};
+
+/** The name of the type in the debug symbols; NULL if there is no such @p structure (enum pa_struct_id). */
+const char *pa_struct_name(uint32_t structure);
 
 /** PA_ABI_VERSION as compiled into the library. */
 uint32_t pa_abi_version(void);

@@ -172,7 +172,7 @@ static void place_task(struct pa_graph *graph, uint64_t loop, uint64_t task)
 
 void pa_place_registered(struct pa_graph *graph)
 {
-    for (uint32_t i = 0; i < graph->loops.count; i++)
+    for (uint32_t i = 0; i < graph->loops.count && pa_work_step(graph->work); i++)
         place_loop(graph, i);
     for (uint32_t i = 0; i < graph->interpreters.count && pa_work_step(graph->work); i++) {
         struct modules modules = modules_of(graph, i);

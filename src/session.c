@@ -195,9 +195,11 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *r
     if (request->command == PA_COMMAND_DESCRIBE)
         return pa_text_describe(&session->graph, request, &session->out, session->error, sizeof(session->error));
     if (request->command == PA_COMMAND_GREENLETS && !session->graph.greenlets_how)
-        return pa_fail(session->error, sizeof(session->error),
-                       "this process has not loaded greenlet: there is no symbol PyGreenlet_Type, and no greenlet._greenlet in its "
-                       "sys.modules");
+        return pa_fail(
+            session->error, sizeof(session->error),
+            "this process has not loaded greenlet: there is no greenlet._greenlet in its sys.modules%s; py-async-bt shows "
+            "asyncio's tasks",
+            session->objects.asked_symbol[PA_KIND_GREENLET] ? ", and no symbol PyGreenlet_Type" : "");
     struct pa_greenlet_view greenlets;
     enum pa_status status = pa_greenlet_view_init(&greenlets, &session->graph, request, session->error, sizeof(session->error));
     bool greenlets_only = request->command == PA_COMMAND_GREENLETS;
@@ -276,6 +278,13 @@ enum pa_status pa_session_select(struct pa_session *session, const struct pa_req
     end(session);
     make_printable(session->error);
     return status;
+}
+
+const char *pa_struct_name(uint32_t structure)
+{
+    /* Include/object.h; Modules/_asynciomodule.c */
+    static const char *const names[] = {"PyObject", "TaskObj", "FutureObj"};
+    return structure < sizeof(names) / sizeof(*names) ? names[structure] : NULL;
 }
 
 void pa_session_memory(const struct pa_session *session, uint64_t *current, uint64_t *peak)

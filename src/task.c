@@ -67,7 +67,7 @@ static void add_edge(struct pa_graph *graph, uint32_t node, uint64_t awaiter)
         *edge = id;
 }
 
-static int by_id(const void *a, const void *b)
+int pa_by_id(const void *a, const void *b)
 {
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
     return left < right ? -1 : left > right;
@@ -93,7 +93,7 @@ static void read_awaited_by(struct pa_graph *graph, uint32_t id, uint64_t awaite
     node->edge_count = graph->edges.count - node->first_edge;
     /* The order of a set is that of addresses' hashes; ids are in the order of creation. */
     if (node->edge_count > 1)
-        qsort(graph->edges.items + node->first_edge, node->edge_count, sizeof(uint32_t), by_id);
+        qsort(graph->edges.items + node->first_edge, node->edge_count, sizeof(uint32_t), pa_by_id);
 }
 
 static enum pa_state state_of(uint32_t fut_state, uint64_t exception)
@@ -209,12 +209,8 @@ static void read_stack(struct pa_graph *graph, uint32_t id, const struct pa_futu
     pa_chain_follow(graph->codes, coroutine, future, chain);
     if (chain->end == PA_END_EXECUTING && pa_chain_is_derived(chain) && !runs(graph, id))
         pa_chain_cut(chain);
+    pa_bridge(graph, chain); /* more links than levels: no chain that looked as the last one did */
     uint32_t stack = stack_of_chain(graph, chain);
-    if (pa_bridge(graph, chain)) {
-        stack = 0;
-        for (uint32_t i = 0; i < chain->links.count; i++)
-            stack = pa_stack_push(graph->codes, stack, chain->links.items[i].frame);
-    }
     if (chain->end == PA_END_UNKNOWN)
         pa_graph_problem(graph, "coroutine", chain->end_object, chain->why, id);
 

@@ -42,8 +42,7 @@ void pa_values_free(struct pa_values *values)
 bool is_builtin(struct pa_values *values, uint64_t object)
 {
     uint32_t id = pa_type_of(values->objects, object);
-    enum pa_evidence evidence = id == PA_NONE ? PA_BY_NOTHING : values->objects->types.items[id].evidence;
-    return evidence == PA_BY_SYMBOL || evidence == PA_BY_SYS_MODULES || evidence == PA_BY_NAME;
+    return id != PA_NONE && pa_type_is_exact(&values->objects->types.items[id]);
 }
 
 /* A type that is not known to be exactly the builtin one has its repr() if tp_repr is the same. */

@@ -1,10 +1,6 @@
 /* Objects that hold others: opening a level, writing its elements one by one, closing it. See value.h. */
 #include "value_parts.h"
 
-/* Include/object.h, Py_TPFLAGS_* */
-#define TPFLAGS_IMMUTABLETYPE (1u << 8)
-#define TPFLAGS_HEAPTYPE      (1u << 9)
-
 /* An instance leads to much that its user knows nothing of, so that it counts as two levels. */
 static uint32_t cost_of(enum level_kind kind)
 {
@@ -126,8 +122,7 @@ static bool is_enum(struct pa_values *values, uint64_t type)
         uint32_t id = pa_type_at(objects, metaclass);
         if (id == PA_NONE)
             return false;
-        struct pa_text name = objects->types.items[id].name;
-        if (name.length == 8 && memcmp(pa_arena_text(&objects->text, name), "EnumType", 8) == 0)
+        if (pa_text_is(&objects->text, objects->types.items[id].name, "EnumType"))
             return true;
         if (!pa_memory_u64(objects->memory, metaclass + PA_OFFSET(objects->layout, type_base), &metaclass))
             return false;
@@ -233,11 +228,11 @@ static void open_instance(struct pa_values *values, uint64_t object, uint64_t ty
     struct level *level;
     uint64_t flags = 0;
     pa_memory_u64(values->objects->memory, type + PA_OFFSET(layout, type_flags), &flags);
-    if (!(flags & TPFLAGS_HEAPTYPE)) {
+    if (!(flags & PA_TPFLAGS_HEAPTYPE)) {
         put_opaque(values, object, ">");
         return;
     }
-    if (flags & TPFLAGS_IMMUTABLETYPE) { /* made in C */
+    if (flags & PA_TPFLAGS_IMMUTABLETYPE) { /* made in C */
         put_opaque(values, object, "");
     } else {
         put(values, "<");

@@ -1,27 +1,11 @@
 /* Messages of exceptions. See value.h. */
 #include "value_parts.h"
 
-/* Whether an object is an instance of a builtin class, or of one derived from it. */
-static bool is_instance(struct pa_objects *objects, uint64_t object, const char *name)
-{
-    uint64_t wanted, type;
-    if (!pa_module_attribute(objects, "builtins", name, &wanted) ||
-        !pa_memory_u64(objects->memory, object + PA_OFFSET(objects->layout, object_type), &type))
-        return false;
-    for (uint32_t i = 0; i < PA_MAX_BASES && type != 0 && type != wanted; i++) {
-        if (!pa_memory_u64(objects->memory, type + PA_OFFSET(objects->layout, type_base), &type))
-            return false;
-    }
-    return type == wanted;
-}
-
 static uint64_t word_at(struct pa_values *values, uint64_t object, uint32_t field)
 {
-    const struct pa_layout *layout = values->objects->layout;
     uint64_t word;
-    bool read =
-        layout->source[field] != PA_SOURCE_NONE && pa_memory_u64(values->objects->memory, object + layout->offset[field], &word);
-    return read ? word : 0;
+    pa_object_word(values->objects, object, field, &word);
+    return word;
 }
 
 /* As str() of it. */
@@ -48,7 +32,7 @@ static bool put_os_error(struct pa_values *values, uint64_t exception)
     uint64_t number = word_at(values, exception, PA_F_os_error_number), text = word_at(values, exception, PA_F_os_error_text);
     uint64_t filename = word_at(values, exception, PA_F_os_error_filename),
              other = word_at(values, exception, PA_F_os_error_filename2);
-    if (!is_instance(values->objects, exception, "OSError") || (filename == 0 && (number == 0 || text == 0)))
+    if (!pa_is_instance(values->objects, exception, "OSError") || (filename == 0 && (number == 0 || text == 0)))
         return false;
     put(values, "[Errno ");
     put_as_str(values, number);
@@ -69,7 +53,7 @@ static bool put_os_error(struct pa_values *values, uint64_t exception)
 static bool put_group(struct pa_values *values, uint64_t exception)
 {
     uint64_t items, count;
-    if (!is_instance(values->objects, exception, "BaseExceptionGroup") ||
+    if (!pa_is_instance(values->objects, exception, "BaseExceptionGroup") ||
         !pa_sequence(values->objects, word_at(values, exception, PA_F_group_exceptions), &items, &count))
         return false;
     put_as_str(values, word_at(values, exception, PA_F_group_message));
@@ -85,7 +69,7 @@ void put_message(struct pa_values *values, uint64_t exception)
         return;
     if (count > 1 || !pa_memory_u64(values->objects->memory, items, &first))
         put_as_repr(values, args);
-    else if (is_instance(values->objects, exception, "KeyError"))
+    else if (pa_is_instance(values->objects, exception, "KeyError"))
         put_as_repr(values, first);
     else
         put_as_str(values, first);

@@ -5,24 +5,13 @@
 
 #include <math.h>
 
-/* Include/object.h, Py_TPFLAGS_* */
-#define TPFLAGS_IMMUTABLETYPE (1u << 8)
-#define TPFLAGS_HEAPTYPE      (1u << 9)
-
-static bool word_at(struct pa_values *values, uint64_t object, uint32_t field, uint64_t *word)
-{
-    const struct pa_layout *layout = values->objects->layout;
-    *word = 0;
-    return layout->source[field] != PA_SOURCE_NONE && pa_memory_u64(values->objects->memory, object + layout->offset[field], word);
-}
-
 /* Include/internal/pycore_long.h: sign in bits 0-1 (0 positive, 1 zero, 2 negative), number of 30-bit digits from bit 3. */
 void put_int(struct pa_values *values, uint64_t object)
 {
     struct pa_objects *objects = values->objects;
     uint32_t digits[PA_INT_DIGITS];
     uint64_t tag;
-    if (!word_at(values, object, PA_F_long_tag, &tag)) {
+    if (!pa_object_word(values->objects, object, PA_F_long_tag, &tag)) {
         put_opaque(values, object, ">");
         return;
     }
@@ -58,7 +47,7 @@ void put_float(struct pa_values *values, uint64_t object)
 {
     uint64_t bits;
     double number;
-    if (!word_at(values, object, PA_F_float_value, &bits)) {
+    if (!pa_object_word(values->objects, object, PA_F_float_value, &bits)) {
         put_opaque(values, object, ">");
         return;
     }
@@ -127,12 +116,12 @@ void put_class_name(struct pa_values *values, uint64_t type)
 {
     struct pa_objects *objects = values->objects;
     uint64_t flags, qualname, dict, module;
-    word_at(values, type, PA_F_type_flags, &flags);
+    pa_object_word(values->objects, type, PA_F_type_flags, &flags);
     uint32_t id = pa_type_at(objects, type);
     struct pa_text name = id == PA_NONE ? pa_no_text : objects->types.items[id].name;
-    if (flags & TPFLAGS_HEAPTYPE && word_at(values, type, PA_F_heap_type_qualname, &qualname) &&
+    if (flags & PA_TPFLAGS_HEAPTYPE && pa_object_word(values->objects, type, PA_F_heap_type_qualname, &qualname) &&
         pa_kind_of(objects, qualname) == PA_KIND_STR) {
-        if (word_at(values, type, PA_F_type_dict, &dict) && pa_dict_get(objects, dict, "__module__", &module) &&
+        if (pa_object_word(values->objects, type, PA_F_type_dict, &dict) && pa_dict_get(objects, dict, "__module__", &module) &&
             !pa_str_equals(objects, module, "builtins") && put_identifier(values, module))
             put(values, ".");
         put_identifier(values, qualname);
@@ -154,7 +143,8 @@ void put_class(struct pa_values *values, uint64_t type)
 void put_function(struct pa_values *values, uint64_t object)
 {
     uint64_t qualname;
-    if (!word_at(values, object, PA_F_function_qualname, &qualname) || pa_kind_of(values->objects, qualname) != PA_KIND_STR) {
+    if (!pa_object_word(values->objects, object, PA_F_function_qualname, &qualname) ||
+        pa_kind_of(values->objects, qualname) != PA_KIND_STR) {
         put_opaque(values, object, ">");
         return;
     }
@@ -166,7 +156,8 @@ void put_function(struct pa_values *values, uint64_t object)
 void put_generator(struct pa_values *values, uint64_t object, const char *word)
 {
     uint64_t qualname;
-    if (!word_at(values, object, PA_F_gen_qualname, &qualname) || pa_kind_of(values->objects, qualname) != PA_KIND_STR) {
+    if (!pa_object_word(values->objects, object, PA_F_gen_qualname, &qualname) ||
+        pa_kind_of(values->objects, qualname) != PA_KIND_STR) {
         put_opaque(values, object, ">");
         return;
     }
@@ -180,16 +171,13 @@ void put_builtin_function(struct pa_values *values, uint64_t object)
 {
     struct pa_memory *memory = values->objects->memory;
     uint64_t definition, self, name;
-    uint32_t length = 0;
-    uint8_t byte = 0;
-    if (!word_at(values, object, PA_F_builtin_definition, &definition) || !word_at(values, object, PA_F_builtin_self, &self) ||
-        !pa_memory_u64(memory, definition, &name)) {
+    if (!pa_object_word(values->objects, object, PA_F_builtin_definition, &definition) ||
+        !pa_object_word(values->objects, object, PA_F_builtin_self, &self) || !pa_memory_u64(memory, definition, &name)) {
         put_opaque(values, object, ">");
         return;
     }
-    while (length < MAX_NAME && pa_memory_u8(memory, name + length, &byte) && byte != 0)
-        values->raw[length++] = (char)byte;
-    if (length == 0 || byte != 0) {
+    uint32_t length = pa_memory_string(memory, name, values->raw, MAX_NAME);
+    if (length == 0 || length == MAX_NAME) {
         put_opaque(values, object, ">");
         return;
     }
@@ -210,8 +198,8 @@ void put_module(struct pa_values *values, uint64_t object)
     struct pa_objects *objects = values->objects;
     uint64_t dict, spec, name, origin, has_location;
     int64_t located = 0;
-    if (!word_at(values, object, PA_F_wrapper_module_dict, &dict) || !pa_dict_get(objects, dict, "__name__", &name) ||
-        pa_kind_of(objects, name) != PA_KIND_STR) {
+    if (!pa_object_word(values->objects, object, PA_F_wrapper_module_dict, &dict) ||
+        !pa_dict_get(objects, dict, "__name__", &name) || pa_kind_of(objects, name) != PA_KIND_STR) {
         put_opaque(values, object, ">");
         return;
     }

@@ -56,21 +56,11 @@ struct pa_text pa_object_type_name(struct pa_graph *graph, uint64_t object)
     return type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name;
 }
 
-static bool text_is(const struct pa_graph *graph, struct pa_text text, const char *expected)
-{
-    return text.length == strlen(expected) && memcmp(pa_arena_text(&graph->objects->text, text), expected, text.length) == 0;
-}
-
-static bool text_ends(const struct pa_graph *graph, struct pa_text text, const char *end)
-{
-    size_t length = strlen(end);
-    return text.length >= length && memcmp(pa_arena_text(&graph->objects->text, text) + text.length - length, end, length) == 0;
-}
-
 static uint8_t find_rule(const struct pa_graph *graph, const struct pa_frame *frame)
 {
     for (uint8_t i = 0; frame->kind == PA_FRAME_COROUTINE && i < RULES; i++) {
-        if (text_is(graph, frame->function, rules[i].function) && text_ends(graph, frame->file, rules[i].file))
+        if (pa_text_is(&graph->objects->text, frame->function, rules[i].function) &&
+            pa_text_ends(&graph->objects->text, frame->file, rules[i].file))
             return i;
     }
     return NO_RULE;
@@ -163,7 +153,7 @@ static int64_t length_of(struct pa_waits *waits, uint64_t object)
         return pa_sequence(objects, object, &items, &count) ? (int64_t)count : PA_WAIT_UNKNOWN;
     uint32_t type = pa_type_of(objects, object);
     /* Modules/_collectionsmodule.c, struct dequeobject begins with PyObject_VAR_HEAD, as a tuple does. */
-    return type != PA_NONE && text_is(waits->graph, objects->types.items[type].name, "collections.deque") &&
+    return type != PA_NONE && pa_text_is(&waits->graph->objects->text, objects->types.items[type].name, "collections.deque") &&
                    PA_HAS(objects->layout, tuple_length) &&
                    pa_memory_u64(objects->memory, object + PA_OFFSET(objects->layout, tuple_length), &count) &&
                    count <= PA_MAX_SEQUENCE
@@ -279,7 +269,7 @@ static bool read_gather(struct pa_waits *waits, struct pa_waits_on *waits_on)
     struct pa_objects *objects = waits->graph->objects;
     uint64_t children, items, count, module;
     uint32_t type = pa_type_of(objects, waits_on->future);
-    if (type == PA_NONE || !text_is(waits->graph, objects->types.items[type].name, "_GatheringFuture") ||
+    if (type == PA_NONE || !pa_text_is(&waits->graph->objects->text, objects->types.items[type].name, "_GatheringFuture") ||
         !pa_class_attribute(objects, objects->types.items[type].address, "__module__", &module) ||
         !pa_str_equals(objects, module, "asyncio.tasks") || !attribute(waits, waits_on->future, "_children", &children) ||
         !pa_sequence(objects, children, &items, &count))

@@ -156,6 +156,23 @@ struct pa_text pa_arena_add(struct pa_work *work, struct pa_arena *arena, const 
     return text;
 }
 
+bool pa_text_is(const struct pa_arena *arena, struct pa_text text, const char *whole)
+{
+    return text.length == strlen(whole) && memcmp(pa_arena_text(arena, text), whole, text.length) == 0;
+}
+
+bool pa_text_begins(const struct pa_arena *arena, struct pa_text text, const char *begin)
+{
+    size_t length = strlen(begin);
+    return text.length >= length && memcmp(pa_arena_text(arena, text), begin, length) == 0;
+}
+
+bool pa_text_ends(const struct pa_arena *arena, struct pa_text text, const char *end)
+{
+    size_t length = strlen(end);
+    return text.length >= length && memcmp(pa_arena_text(arena, text) + text.length - length, end, length) == 0;
+}
+
 void pa_arena_free(struct pa_work *work, struct pa_arena *arena)
 {
     pa_work_resize(work, arena->bytes, arena->capacity, 0);

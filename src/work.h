@@ -150,6 +150,11 @@ static inline const char *pa_arena_text(const struct pa_arena *arena, struct pa_
     return text.length ? arena->bytes + text.offset : "";
 }
 
+/** Whether a text is, begins or ends with a NUL terminated one. */
+bool pa_text_is(const struct pa_arena *arena, struct pa_text text, const char *whole);
+bool pa_text_begins(const struct pa_arena *arena, struct pa_text text, const char *begin);
+bool pa_text_ends(const struct pa_arena *arena, struct pa_text text, const char *end);
+
 void pa_arena_free(struct pa_work *work, struct pa_arena *arena);
 
 #endif

@@ -14,14 +14,13 @@ _sessions: Optional[Sessions] = None
 
 
 def load() -> None:
-    """Register the commands, functions and printers. Without a fitting library they exist too, and say what to do."""
+    """Register the commands, functions and printers. Without a fitting library the first two exist too, and say what to do."""
     global _sessions
     _sessions = Sessions()
     for made in (*COMMANDS, *FUNCTIONS):
         made(_sessions)
-    printers.register(_sessions)
     try:
-        _sessions.load_library()
+        printers.register(_sessions, _sessions.load_library())
     except LibraryError as error:
         gdb.write(f"{error}\n", gdb.STDERR)
 

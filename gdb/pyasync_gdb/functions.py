@@ -4,6 +4,7 @@ from typing import Any
 
 import gdb
 
+from . import library
 from .commands import one_line_errors
 from .session import Sessions, tasks_in_state, tasks_named
 
@@ -47,7 +48,8 @@ Examples:
         if count != 1:
             raise gdb.GdbError(f"{count} tasks have this name: py-async-tasks with it lists them")
         try:
-            kind = gdb.lookup_type("PyObject").pointer()
+            struct_name = library.struct_name(self._sessions.load_library(), library.STRUCT_OBJECT)
+            kind = gdb.lookup_type(struct_name).pointer()
         except gdb.error:
             kind = gdb.selected_inferior().architecture().integer_type(64, False)
         return gdb.Value(address).cast(kind)

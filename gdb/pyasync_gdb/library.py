@@ -6,7 +6,9 @@ A change of a structure or of the meaning of a value in src/pyasync.h raises PA_
 import ctypes
 import os
 
-ABI_VERSION = 2
+ABI_VERSION = 3
+
+STRUCT_OBJECT, STRUCT_TASK, STRUCT_FUTURE = range(3)  # enum pa_struct_id
 
 # enum pa_status
 OK = 0
@@ -205,4 +207,11 @@ def load_library() -> ctypes.CDLL:
     library.pa_session_complete.restype = ctypes.c_uint64
     library.pa_session_memory.argtypes = [session, counter, counter]
     library.pa_session_memory.restype = None
+    library.pa_struct_name.argtypes = [ctypes.c_uint32]
+    library.pa_struct_name.restype = ctypes.c_char_p
     return library
+
+
+def struct_name(library: ctypes.CDLL, structure: int) -> str:
+    """What the debug symbols call a structure (STRUCT_*)."""
+    return library.pa_struct_name(structure).decode()

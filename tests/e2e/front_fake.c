@@ -49,6 +49,12 @@ const char *pa_session_error(const struct pa_session *session)
     return session->error;
 }
 
+const char *pa_struct_name(uint32_t structure)
+{
+    (void)structure;
+    return "NoSuchStruct";
+}
+
 void pa_session_memory(const struct pa_session *session, uint64_t *current, uint64_t *peak)
 {
     (void)session;

@@ -42,6 +42,16 @@ def test_asyncio_was_never_imported(gdb, build):
 
 
 @over_matrix
+def test_greenlet_was_never_imported(gdb, build):
+    """With the files, and from a bare core."""
+    core = harness.make_core(build, "gather").core
+    for executable in (f"/usr/bin/{build}", None):
+        (answer,) = harness.ask(gdb, executable, f"core {harness.seen_by(gdb, core)}", "py-greenlets")
+        assert answer.error is not None, answer
+        assert answer.error.startswith("this process has not loaded greenlet: there is no greenlet._greenlet in its sys.modules")
+
+
+@over_matrix
 def test_python_is_finalised(gdb, build):
     core = harness.make_target(build, "finalised").core
     version = r"3\.14\.\d+" if "3.14" in build else r"3\.15\.\d+"

@@ -17,6 +17,7 @@ WRONG = {
     "py-async-bt --json --all --dot": "--dot does not go with --json",
     "py-awaited-by --stats --dot": "--dot does not go with --stats",
     "py-async-bt --dot --compat": "--compat does not go with --dot",
+    "py-async-bt --stats --compat": "--compat does not go with --stats",
     "py-async-tasks --dot": "unknown option --dot",
     "py-async-bt --stat waiting": "unknown option --stat",
     "py-async-info --stats": "unknown option --stats",

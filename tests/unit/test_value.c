@@ -361,6 +361,26 @@ START_TEST(test_damaged_context_ends)
 }
 END_TEST
 
+/* Seven levels of nodes whose 32 children are one and the same: 32^7 ways to nothing. */
+START_TEST(test_context_that_branches_without_end)
+{
+    bool damaged;
+    begin(_i);
+    uint64_t node = make(ARRAY, 33, (uint64_t[33]){[32] = 0});
+    for (int level = 0; level < 6; level++) {
+        uint64_t children[33] = {[32] = 32};
+        for (int i = 0; i < 32; i++)
+            children[i] = node;
+        node = make(ARRAY, 33, children);
+    }
+    uint64_t context = make_context(node, 1);
+    walk_open(&walk, python);
+    ck_assert_str_eq(read_context(context, &damaged), "");
+    ck_assert(damaged);
+    walk_close(&walk);
+}
+END_TEST
+
 /* ---- variables ---- */
 
 /* A coroutine whose code has three variables: a local, a cell and a free one. */
@@ -618,6 +638,7 @@ Suite *value_suite(void)
     tcase_add_loop_test(tests, test_secrets_are_hidden_by_name, 0, PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_context_with_nodes_of_every_type, 0, 2 * PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_damaged_context_ends, 0, PYTHON_BUILDS);
+    tcase_add_loop_test(tests, test_context_that_branches_without_end, 0, PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_variables_of_every_kind, 0, PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_damaged_variables_are_none, 0, PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_traceback_and_causes, 0, PYTHON_BUILDS);
