@@ -1,7 +1,9 @@
 """`source pyasync.py`: from anywhere, twice, after an update, and with a library that is missing or does not fit."""
 
+import re
 import shutil
 
+import harness
 import pytest
 
 pytest_plugins = "front_gdb"
@@ -128,10 +130,12 @@ def test_library_missing_in_a_checkout(gdb, front_folder, copy):
 
 
 def test_library_of_another_version(gdb, core, front_folder, copy):
+    """The number that the front needs is the one of the library's header."""
     front_folder.build_fake("copy of gdb", abi_version=99)
+    (needed,) = re.findall(r"^#define PA_ABI_VERSION (\d+)$", (harness.PROJECT / "src/pyasync.h").read_text(), re.MULTILINE)
     sourced, failed = gdb.run([SOURCE.format(gdb.path("copy of gdb")), "py-async-bt"], *gdb.on_bare_core(core))
     for message in (sourced, failed):
-        assert "libpyasync.so has interface version 99, these commands need 2: " in one_line(message)
+        assert f"libpyasync.so has interface version 99, these commands need {needed}: " in one_line(message)
 
 
 @pytest.mark.parametrize("content", [b"", b"not an ELF file\n" * 100])
