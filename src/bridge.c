@@ -1,9 +1,14 @@
 /*
- * Coroutines that run through greenlets: SQLAlchemy's greenlet_spawn() and the like switch to a greenlet that runs synchronous code; that
- * switches back with an awaitable, which the coroutine awaits in its place.
+ * Coroutines that run through greenlets. The rules need no names:
  *
- * The rule needs no names: a suspended coroutine has a variable that is a suspended greenlet, and the greenlet's innermost frame has one that
- * is the very object that the coroutine awaits. Then the greenlet's frames stand between the coroutine and what it awaits.
+ * Bridges, as SQLAlchemy's greenlet_spawn(), switch to a greenlet that runs synchronous code; that switches back with an awaitable, which the
+ * coroutine awaits in its place. So a suspended coroutine has a variable that is a suspended greenlet, and the greenlet's innermost frame has
+ * one that is the very object that the coroutine awaits. Then the greenlet's frames stand between the coroutine and what it awaits.
+ *
+ * Portals, as greenback's, run the task's coroutines themselves inside a greenlet; synchronous code in there drives another coroutine by
+ * send() and hands what that yields to the task, through a generator that stands where the task's coroutine was. So a generator that has
+ * yielded has a variable that is a suspended greenlet, and the greenlet's innermost frame has one that is a coroutine. This coroutine is
+ * suspended on the very future that the task is. A task that has yielded no future (asyncio.sleep(0)) has no such proof: it ends here.
  */
 #include "graph.h"
 
@@ -31,16 +36,30 @@ static uint32_t variable_count(struct pa_graph *graph, uint64_t iframe)
     return count < PA_MAX_BRIDGE_VARIABLES ? count : PA_MAX_BRIDGE_VARIABLES;
 }
 
-static bool holds(struct pa_graph *graph, const struct pa_greenlet *greenlet, uint64_t awaited)
+static uint64_t innermost_frame(const struct pa_graph *graph, const struct pa_greenlet *greenlet)
 {
     const struct pa_thread_frame *frame = &graph->greenlet_frames.items[greenlet->first_frame];
-    uint64_t iframe = frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
+    return frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
+}
+
+static bool holds(struct pa_graph *graph, const struct pa_greenlet *greenlet, uint64_t awaited)
+{
+    uint64_t iframe = innermost_frame(graph, greenlet);
     uint32_t count = variable_count(graph, iframe);
     for (uint32_t i = 0; i < count; i++) {
         if (variable_at(graph, iframe, i) == awaited)
             return true;
     }
     return false;
+}
+
+/* The suspended greenlet that a variable of a frame refers to, or PA_NONE. */
+static uint32_t greenlet_in(struct pa_graph *graph, uint64_t iframe, uint32_t place)
+{
+    uint32_t id = pa_index_find(&graph->greenlet_index, graph->greenlets.items, sizeof(struct pa_greenlet),
+                                variable_at(graph, iframe, place));
+    const struct pa_greenlet *greenlet = id == PA_NONE ? NULL : &graph->greenlets.items[id];
+    return greenlet && greenlet->state == PA_GREENLET_SUSPENDED && greenlet->frame_count > 0 ? id : PA_NONE;
 }
 
 /* The greenlet between a coroutine and what it awaits, or PA_NONE. */
@@ -51,12 +70,8 @@ static uint32_t find(struct pa_graph *graph, uint64_t coroutine, uint64_t awaite
     uint64_t iframe = coroutine + PA_OFFSET(graph->layout, gen_iframe);
     uint32_t count = variable_count(graph, iframe);
     for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
-        uint32_t id = pa_index_find(&graph->greenlet_index, graph->greenlets.items, sizeof(struct pa_greenlet),
-                                    variable_at(graph, iframe, i));
-        if (id == PA_NONE)
-            continue;
-        const struct pa_greenlet *greenlet = &graph->greenlets.items[id];
-        if (greenlet->state == PA_GREENLET_SUSPENDED && greenlet->frame_count > 0 && holds(graph, greenlet, awaited))
+        uint32_t id = greenlet_in(graph, iframe, i);
+        if (id != PA_NONE && holds(graph, &graph->greenlets.items[id], awaited))
             return id;
     }
     return PA_NONE;
@@ -84,11 +99,86 @@ static uint32_t insert(struct pa_graph *graph, struct pa_chain *chain, uint32_t 
     return count;
 }
 
-void pa_bridge(struct pa_graph *graph, struct pa_chain *chain)
+/* ---- portals */
+
+/* What a generator that has yielded may stand for. */
+struct portal {
+    uint32_t greenlet;
+    uint64_t coroutine; /* that the greenlet's innermost frame drives */
+    uint32_t found;     /* how many there are: with several, none is certain */
+    uint32_t tries;     /* chains that were followed */
+};
+
+/* Look for coroutines in a greenlet's innermost frame that lead to the future, or to another portal. */
+static void look_inside(struct pa_graph *graph, uint32_t id, uint64_t waiter, struct portal *portal)
+{
+    uint64_t iframe = innermost_frame(graph, &graph->greenlets.items[id]);
+    uint32_t count = variable_count(graph, iframe);
+    for (uint32_t i = 0; i < count && portal->tries < PA_MAX_PORTAL_TRIES && pa_work_step(graph->work); i++) {
+        uint64_t coroutine = variable_at(graph, iframe, i);
+        if (!pa_kind_is_gen(pa_kind_of(graph->objects, coroutine)) ||
+            (portal->found > 0 && portal->greenlet == id && portal->coroutine == coroutine))
+            continue;
+        portal->tries++;
+        pa_chain_follow(graph->codes, coroutine, waiter, &graph->inner_chain);
+        enum pa_chain_end end = graph->inner_chain.end;
+        if (end != PA_END_YIELD && (end != PA_END_FUTURE || graph->inner_chain.end_object != waiter))
+            continue;
+        portal->greenlet = id;
+        portal->coroutine = coroutine;
+        portal->found++;
+    }
+}
+
+/* Go on, from a chain that ends in a generator that has yielded, through the portal that this is. @return false if it is none. */
+static bool enter(struct pa_graph *graph, struct pa_chain *chain, uint64_t waiter)
+{
+    uint32_t last = chain->links.count - 1;
+    uint64_t iframe = chain->links.items[last].object + PA_OFFSET(graph->layout, gen_iframe);
+    uint32_t count = variable_count(graph, iframe);
+    struct portal portal = {0};
+    for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
+        uint32_t id = greenlet_in(graph, iframe, i);
+        if (id != PA_NONE)
+            look_inside(graph, id, waiter, &portal);
+    }
+    if (portal.found != 1 || insert(graph, chain, last, portal.greenlet) == 0)
+        return false;
+    pa_chain_follow(graph->codes, portal.coroutine, waiter, &graph->inner_chain);
+    for (uint32_t i = 0; i < graph->inner_chain.links.count; i++) {
+        struct pa_link *slot = pa_array_push(graph->work, &chain->links, PA_MAX_STACK_DEPTH);
+        if (!slot)
+            return false;
+        *slot = graph->inner_chain.links.items[i];
+    }
+    chain->end = graph->inner_chain.end;
+    chain->end_object = graph->inner_chain.end_object;
+    return true;
+}
+
+static void enter_portals(struct pa_graph *graph, struct pa_chain *chain, uint64_t waiter)
+{
+    uint32_t count = chain->links.count;
+    if (waiter == 0 || count == 0 || !pa_kind_is_gen(pa_kind_of(graph->objects, chain->links.items[count - 1].object)))
+        return;
+    for (uint32_t i = 0; i < PA_MAX_PORTALS && chain->end == PA_END_YIELD && enter(graph, chain, waiter); i++)
+        continue;
+    if (chain->end != PA_END_FUTURE || chain->end_object != waiter) {
+        chain->links.count = count;
+        chain->end = PA_END_YIELD;
+        chain->end_object = 0;
+    }
+}
+
+void pa_bridge(struct pa_graph *graph, struct pa_chain *chain, uint64_t waiter)
 {
     if (graph->greenlets.count == 0 || chain->end == PA_END_EXECUTING || chain->end == PA_END_CREATED)
         return;
+    if (chain->end == PA_END_YIELD)
+        enter_portals(graph, chain, waiter);
     for (uint32_t i = 0; i < chain->links.count && pa_work_step(graph->work); i++) {
+        if (chain->links.items[i].greenlet != 0)
+            continue; /* of a portal: it awaits nothing, but runs */
         uint64_t end = chain->end == PA_END_FUTURE ? chain->end_object : 0;
         uint64_t awaited = i + 1 < chain->links.count ? chain->links.items[i + 1].object : end;
         uint32_t id = find(graph, chain->links.items[i].object, awaited);

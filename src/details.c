@@ -121,10 +121,11 @@ void pa_task_objects(struct pa_graph *graph, uint32_t node, struct pa_links *lin
     uint64_t coroutine = graph->nodes.items[node].state == PA_PENDING ? task_coroutine(graph, node) : 0;
     if (coroutine == 0 || (executing && executing->outer == 0))
         return;
-    pa_chain_follow(graph->codes, coroutine, pa_task_fut_waiter(graph, node), &graph->chain);
+    uint64_t waiter = pa_task_fut_waiter(graph, node);
+    pa_chain_follow(graph->codes, coroutine, waiter, &graph->chain);
     if (graph->chain.end == PA_END_EXECUTING && pa_chain_is_derived(&graph->chain) && !executing)
         pa_chain_cut(&graph->chain);
-    pa_bridge(graph, &graph->chain);
+    pa_bridge(graph, &graph->chain, waiter);
     uint32_t count = graph->chain.links.count;
     for (uint32_t i = executing && executing->outer < count ? executing->outer : count; i > 0; i--)
         push_object(graph, links, graph->chain.links.items[i - 1].object);

@@ -36,6 +36,7 @@ void pa_graph_deinit(struct pa_graph *graph)
     pa_array_free(work, &graph->runs);
     pa_index_free(work, &graph->run_index);
     pa_chain_free(work, &graph->chain);
+    pa_chain_free(work, &graph->inner_chain);
 }
 
 enum pa_status pa_graph_build(struct pa_graph *graph)

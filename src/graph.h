@@ -199,10 +199,11 @@ struct pa_graph {
     PA_ARRAY(uint32_t) cycle_ends;    /* where each cycle ends in cycle_members */
     uint32_t more_cycles;             /* that are not named */
     PA_ARRAY(struct pa_problem) problems;
-    uint32_t problem_count;    /* of all, also those beyond PA_MAX_PROBLEMS */
-    uint32_t debugger_threads; /* that the debugger knows */
-    struct pa_chain chain;     /* scratch */
-    struct {                   /* the stack of the last chain of which every level looked as before */
+    uint32_t problem_count;      /* of all, also those beyond PA_MAX_PROBLEMS */
+    uint32_t debugger_threads;   /* that the debugger knows */
+    struct pa_chain chain;       /* scratch */
+    struct pa_chain inner_chain; /* likewise, of a coroutine inside a greenlet */
+    struct {                     /* the stack of the last chain of which every level looked as before */
         uint32_t learned, count, stack;
     } same;
 };
@@ -249,8 +250,12 @@ void pa_read_selection(struct pa_graph *graph);
  */
 void pa_read_frames(struct pa_graph *graph, uint64_t innermost, uint64_t owner, uint32_t greenlet, struct pa_thread_frames *frames);
 
-/** bridge.c: put the frames of greenlets that a suspended chain of coroutines runs through into it. */
-void pa_bridge(struct pa_graph *graph, struct pa_chain *chain);
+/**
+ * bridge.c: put the frames of greenlets that a suspended chain of coroutines runs through into it.
+ *
+ * @param waiter The future that the task is suspended on, 0 for none.
+ */
+void pa_bridge(struct pa_graph *graph, struct pa_chain *chain, uint64_t waiter);
 
 /** The stack of a run of frames. */
 uint32_t pa_stack_of_frames(struct pa_graph *graph, const struct pa_thread_frames *frames, uint32_t first, uint32_t count);

@@ -76,6 +76,10 @@
 /* Variables of a frame that are looked at for a greenlet; SQLAlchemy's frames have eight. */
 #define PA_MAX_BRIDGE_VARIABLES 256u
 
+/* Coroutines that are followed to find the one that a portal drives: it has one or two. Portals inside one another. */
+#define PA_MAX_PORTAL_TRIES 16u
+#define PA_MAX_PORTALS      16u
+
 /* Characters of a monitoring tool's name that are shown; places of generators that are told apart. */
 #define PA_MAX_TOOL_NAME 64u
 #define PA_MAX_REFRESHED 4096u

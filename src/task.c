@@ -209,7 +209,7 @@ static void read_stack(struct pa_graph *graph, uint32_t id, const struct pa_futu
     pa_chain_follow(graph->codes, coroutine, future, chain);
     if (chain->end == PA_END_EXECUTING && pa_chain_is_derived(chain) && !runs(graph, id))
         pa_chain_cut(chain);
-    pa_bridge(graph, chain); /* more links than levels: no chain that looked as the last one did */
+    pa_bridge(graph, chain, future); /* more links than levels: no chain that looked as the last one did */
     uint32_t stack = stack_of_chain(graph, chain);
     if (chain->end == PA_END_UNKNOWN)
         pa_graph_problem(graph, "coroutine", chain->end_object, chain->why, id);

@@ -50,6 +50,20 @@ static uint64_t iframe_of(const struct pa_printer *printer, uint32_t frame)
     return frame < printer->iframes.count ? printer->iframes.items[frame] : 0;
 }
 
+/* Where the part of a bridged stack begins, from the innermost frame on, that asyncio sees: it sees nothing inside of a generator that hands
+   on what a greenlet awaits (bridge.c, portals). */
+static uint32_t seen_by_asyncio(const struct pa_printer *printer)
+{
+    const struct pa_links *greenlets = &printer->links;
+    uint32_t count = greenlets->count < printer->frames.count ? greenlets->count : printer->frames.count;
+    for (uint32_t i = count; i > 1; i--) {
+        if (greenlets->items[i - 1] == 0 && greenlets->items[i - 2] != 0 &&
+            printer->graph->codes->frames.items[printer->frames.items[i - 1]].kind == PA_FRAME_GENERATOR)
+            return i;
+    }
+    return 0;
+}
+
 /* The frames of a stack, innermost first; --frames keeps the innermost and the first of the user's own code. */
 static void print_stack(struct tree *tree, uint32_t level, const struct pa_group *group)
 {
@@ -65,7 +79,7 @@ static void print_stack(struct tree *tree, uint32_t level, const struct pa_group
     uint32_t *frames = printer->frames.items;
     uint32_t count = 0;
     /* An object that is no coroutine has no frame: it has a note of its own. */
-    for (uint32_t i = 0; i < printer->frames.count; i++) {
+    for (uint32_t i = tree->compat && bridged ? seen_by_asyncio(printer) : 0; i < printer->frames.count; i++) {
         if (graph->codes->frames.items[frames[i]].kind == PA_FRAME_AWAITABLE)
             continue;
         /* asyncio does not see the frames of greenlets. */

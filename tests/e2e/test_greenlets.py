@@ -162,36 +162,49 @@ def test_a_death_by_stale_instrumentation_is_named(gdb, build, target, function,
     assert (finding["kind"], finding["thread"], finding["function"]) == ("stale_instrumentation_death", 1, function), document
 
 
+BRIDGES = {"bridge_sqlalchemy": ("nested", 2), "bridge_portal": ("portal_in_portal", 2)}
+
+
 @pytest.mark.parametrize("build", harness.BUILDS)
 @pytest.mark.parametrize("gdb", harness.GDBS)
-def test_tasks_run_through_greenlets(gdb, build):
+@pytest.mark.parametrize("scenario", BRIDGES)
+def test_tasks_run_through_greenlets(gdb, build, scenario):
     """One stack out of the coroutines and the greenlets between them; --compat has what asyncio prints, without these."""
-    oracle = harness.make_core(build, "greenlets/bridge_sqlalchemy").oracle
+    oracle = harness.make_core(build, f"greenlets/{scenario}").oracle
     names = list(oracle["texts"])
-    commands = ["py-async-bt --all --json", "py-async-bt nested", *(f"py-async-bt {name} --compat" for name in names)]
-    answer, text, *compat = harness.ask_core(gdb, build, "greenlets/bridge_sqlalchemy", *commands)
+    task, greenlets = BRIDGES[scenario]
+    commands = ["py-async-bt --all --json", f"py-async-bt {task}", *(f"py-async-bt {name} --compat" for name in names)]
+    answer, text, *compat = harness.ask_core(gdb, build, f"greenlets/{scenario}", *commands)
     document = answer.json()
+    assert document["complete"], answer
     tasks = {task["name"]: task for task in document["tasks"]}
     for right in oracle["tasks"]:
         mine = tasks[right["name"]]
         assert compare.frames(document, mine["stack"]) == compare.oracle_frames(right["stack"]), answer.repeat
         assert mine.get("greenlets") == right["greenlets"], answer.repeat
         assert len(mine["objects"]) == len(right["stack"]), answer.repeat
-    assert text.text.count("  : runs through greenlet 0x") == 2, text
+    assert text.text.count("  : runs through greenlet 0x") == greenlets, text
     for name, ours in zip(names, compat):
         assert ours.text == oracle["texts"][name] + "\n", ours
 
 
+RUNNING = {
+    "bridge_running": ["stop", "crunch", "business", "greenlet_spawn", "handler"],
+    "portal_running": ["stop", "crunch", "user_inner", "user_main", "shim", "handler"],
+}
+
+
 @pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
-def test_a_task_whose_sync_code_runs(gdb, build):
+@pytest.mark.parametrize("scenario", RUNNING)
+def test_a_task_whose_sync_code_runs(gdb, build, scenario):
     """The thread's own frames end where the greenlet began; the task's go on in the greenlet that waits for it."""
-    (answer,) = harness.ask_core(gdb, build, "greenlets/bridge_running", "py-async-bt --all --json")
+    (answer,) = harness.ask_core(gdb, build, f"greenlets/{scenario}", "py-async-bt --all --json")
     document = answer.json()
     task = next(task for task in document["tasks"] if task["name"] == "busy")
     functions = [frame[0] for frame in compare.frames(document, task["stack"])]
-    assert functions == ["stop", "crunch", "business", "greenlet_spawn", "handler"], answer
+    assert functions == RUNNING[scenario], answer
     assert task["activity"] == "running", answer
     main = next(greenlet["id"] for greenlet in document["greenlets"] if greenlet["main"])
-    assert task["greenlets"] == [None, None, None, main, main], answer
+    assert task["greenlets"] == [None] * (len(functions) - 2) + [main, main], answer
     thread = compare.frames(document, document["threads"][0]["stack"])
     assert thread[: len(functions)] == compare.frames(document, task["stack"]) and thread[-1][0] == "<module>", answer

@@ -326,6 +326,91 @@ START_TEST(test_any_damaged_word)
 }
 END_TEST
 
+/* ---- bridges and portals */
+
+/* Let the only variable of a frame be an object. Its code is no other frame's. */
+static void set_variable(uint64_t iframe, uint64_t object)
+{
+    uint64_t code = image_u64(image, iframe) & ~3ull;
+    image_put_u32(image, code + python_offset(python, SLOT_code_firstlineno) + 4, 1); /* co_nlocalsplus */
+    image_put_u64(image, iframe + python_offset(python, SLOT_frame_localsplus), object);
+}
+
+static void drives(uint64_t greenlet, uint64_t main, uint64_t coroutine)
+{
+    uint64_t frame = exposed("drives", exposed("begins", 0, 0), 0);
+    suspend(greenlet, main, frame);
+    set_variable(frame, coroutine);
+}
+
+static uint64_t portal(uint64_t greenlet)
+{
+    uint64_t code = python_code(python, "portal", "/app/main.py", 10, CO_FUNCTION | CO_GENERATOR);
+    uint64_t generator = python_gen(python, PA_KIND_GENERATOR, code, SUSPENDED, 5, 0);
+    set_variable(python_iframe(python, generator), greenlet);
+    return generator;
+}
+
+static uint64_t waits_on(uint64_t future)
+{
+    return python_coroutine(python, "waits", python_wrapper(python, PA_KIND_FUTURE_ITER, future));
+}
+
+static uint64_t task_of(uint64_t coroutine, uint64_t future)
+{
+    uint64_t task = python_task(python, python_thread_tasks(python, python->thread), python_str(python, "task"), coroutine);
+    python_set_waiter(python, task, future);
+    return task;
+}
+
+START_TEST(test_bridge)
+{
+    begin(_i);
+    uint64_t main = made_main(), greenlet = pending(greenlet_type), future = python_future(python), awaited = waits_on(future);
+    uint64_t spawns = python_coroutine(python, "spawns", awaited);
+    set_variable(python_iframe(python, spawns), greenlet);
+    drives(greenlet, main, awaited);
+    uint64_t task = task_of(spawns, future);
+    walk_build(&walk, python);
+    ck_assert_str_eq(walk_stack(&walk, task), "spawns:15 begins:12 drives:12 waits:15");
+    walk_close(&walk);
+}
+END_TEST
+
+START_TEST(test_portal)
+{
+    begin(_i);
+    uint64_t main = made_main(), greenlet = pending(greenlet_type), future = python_future(python);
+    drives(greenlet, main, waits_on(future));
+    uint64_t task = task_of(python_coroutine(python, "task", portal(greenlet)), future);
+    walk_build(&walk, python);
+    ck_assert_str_eq(walk_stack(&walk, task), "task:15 portal:15 begins:12 drives:12 waits:15");
+    walk_close(&walk);
+}
+END_TEST
+
+/* What a greenlet drives leads to another future, or in a circle, or the task is suspended on none: nothing is certain. */
+START_TEST(test_no_portal)
+{
+    for (uint32_t variant = 0; variant < 4; variant++) {
+        begin(_i);
+        uint64_t main = made_main(), greenlet = pending(greenlet_type), future = python_future(python);
+        uint64_t other = python_future(python), coroutine = waits_on(variant == 0 ? other : future);
+        if (variant == 1)
+            coroutine = portal(greenlet);
+        if (variant == 2)
+            coroutine = python_coroutine(python, "again", 0);
+        drives(greenlet, main, coroutine);
+        uint64_t task = task_of(python_coroutine(python, "task", portal(greenlet)), variant == 3 ? 0 : future);
+        if (variant == 2)
+            image_put_u64(image, python_awaited_slot(python, coroutine), coroutine);
+        walk_build(&walk, python);
+        ck_assert_str_eq(walk_stack(&walk, task), "task:15 portal:15");
+        walk_close(&walk);
+    }
+}
+END_TEST
+
 /* ---- instrumentation */
 
 #define PROFILE      0x40u
@@ -379,7 +464,7 @@ END_TEST
 Suite *greenlet_suite(void)
 {
     Suite *suite = suite_create("greenlet");
-    TCase *reading = add_case(suite, "reading"), *damage = add_case(suite, "damage"),
+    TCase *reading = add_case(suite, "reading"), *damage = add_case(suite, "damage"), *bridges = add_case(suite, "bridges"),
           *monitoring = add_case(suite, "instrumentation");
     tcase_add_loop_test(reading, test_each_layout, 0, COUNT(layouts));
     tcase_add_loop_test(reading, test_freed_blocks_are_no_greenlets, 0, 2);
@@ -389,6 +474,9 @@ Suite *greenlet_suite(void)
     tcase_add_loop_test(damage, test_main_greenlets_that_disagree, 0, 2);
     tcase_add_loop_test(damage, test_damage, 0, 2);
     tcase_add_loop_test(damage, test_any_damaged_word, 0, 2);
+    tcase_add_loop_test(bridges, test_bridge, 0, 2);
+    tcase_add_loop_test(bridges, test_portal, 0, 2);
+    tcase_add_loop_test(bridges, test_no_portal, 0, 2);
     tcase_add_loop_test(monitoring, test_verdicts, 0, 2);
     return suite;
 }
