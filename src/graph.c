@@ -16,6 +16,7 @@ void pa_graph_init(struct pa_graph *graph, struct pa_codes *codes, uint64_t runt
 void pa_graph_deinit(struct pa_graph *graph)
 {
     struct pa_work *work = graph->work;
+    pa_holders_free(graph);
     pa_array_free(work, &graph->interpreters);
     pa_array_free(work, &graph->threads);
     pa_array_free(work, &graph->thread_frames);

@@ -201,6 +201,7 @@ struct pa_graph {
     PA_ARRAY(struct pa_problem) problems;
     uint32_t problem_count;      /* of all, also those beyond PA_MAX_PROBLEMS */
     uint32_t debugger_threads;   /* that the debugger knows */
+    struct pa_holders *holders;  /* holder.c: who holds what; NULL until it is asked for */
     struct pa_chain chain;       /* scratch */
     struct pa_chain inner_chain; /* likewise, of a coroutine inside a greenlet */
     struct {                     /* the stack of the last chain of which every level looked as before */
@@ -284,6 +285,8 @@ void pa_place_registered(struct pa_graph *graph);
 void pa_read_tracked(struct pa_graph *graph);
 /** derive.c: edges that are not recorded, where a task or future is none of asyncio's C code. */
 void pa_derive_edges(struct pa_graph *graph);
+/** holder.c: forget who holds what. */
+void pa_holders_free(struct pa_graph *graph);
 /** cycle.c: who waits, through others, for itself. */
 void pa_find_cycles(struct pa_graph *graph);
 

@@ -26,4 +26,7 @@ void pa_json_exception(struct pa_output *out, struct pa_graph *graph, struct pa_
 /** json_waits.c: the member "waits_on" of a task that waits. Its comma stands before it. */
 void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struct pa_waits_on *waits_on);
 
+/** json_holders.c: the members "held", "holders" and "holders_total" of what a task waits for. Their comma stands before them. */
+void pa_json_holders(struct pa_output *out, struct pa_graph *graph, uint64_t object);
+
 #endif

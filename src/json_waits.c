@@ -68,6 +68,8 @@ void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struc
         pa_out(out, PA_STYLE_PLAIN, ", \"type\": ");
         pa_out_json(out, pa_arena_text(&graph->objects->text, type), type.length);
         write_number(out, "waiters", waits_on->waiters, 0);
+        if (pa_wait_has_holders(waits_on->kind))
+            pa_json_holders(out, graph, waits_on->object);
         if (waits_on->kind != PA_WAITS_QUEUE_GET && waits_on->kind != PA_WAITS_QUEUE_PUT)
             break;
         pa_out_format(out, PA_STYLE_PLAIN, ", \"operation\": \"%s\"", waits_on->kind == PA_WAITS_QUEUE_GET ? "get" : "put");

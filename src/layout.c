@@ -32,6 +32,7 @@ static const struct {
     {PA_F_code_units, PA_F_object_size, 0},
     /* Include/cpython/code.h, struct PyCodeObject */
     {PA_F_code_flags, PA_F_code_argcount, -4},
+    {PA_F_code_exceptiontable, PA_F_code_argcount, -12},
     {PA_F_code_nlocalsplus, PA_F_code_firstlineno, 4},
     /* Include/cpython/unicodeobject.h: utf8_length and utf8 behind PyASCIIObject; 3.15 publishes it */
     {PA_F_unicode_compact_data, PA_F_unicode_ascii_data, 16},

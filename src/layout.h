@@ -62,6 +62,7 @@ struct pa_version {
     uint16_t monitors_from_end, tool_names_from_end; /* members of PyInterpreterState, counted from its end; with the GIL */
     uint8_t managed_dict;                            /* so many bytes before an instance stands the pointer to its __dict__ */
     uint8_t managed_dict_free_threaded;
+    uint8_t op_with_except_start, op_get_awaitable; /* opcodes */
 };
 
 extern const struct pa_version pa_version_3_14, pa_version_3_15;

@@ -50,6 +50,32 @@
 /* Bytes of one line table. Generated code reaches a few hundred KiB. */
 #define PA_MAX_LINETABLE (16u << 20)
 
+/* Bytes of one exception table: a big generated function has some ten thousand. Handlers that an exception goes through within one function,
+   and with statements that stand in one another: the compiler allows 40 blocks, and each has at most three handlers. */
+#define PA_MAX_EXCEPTIONTABLE (1u << 18)
+#define PA_MAX_HANDLERS       128u
+#define PA_MAX_WITHS          40u
+
+/* Values on the stack of one frame: the compiler allows as many as co_stacksize, an int; code with that many would take seconds to run. */
+#define PA_MAX_VALUE_STACK 65536u
+
+/* Distinct instructions of which the with statements are remembered. */
+#define PA_MAX_WITH_PLACES (1u << 22)
+
+/* Entries of who holds what: a million tasks that hold some objects each. Context managers in context managers that are followed from one
+   statement on; exit callbacks of one ExitStack. Objects that the frames of one stack have given back (Condition.wait()). */
+#define PA_MAX_HOLDERS        (1u << 26)
+#define PA_MAX_HELD_FROM_ONE  4096u
+#define PA_MAX_EXIT_CALLBACKS 4096u
+#define PA_MAX_RELEASED       64u
+
+/* Entries of one object that are looked at for its owner; a lock that knows its owner has one holder. */
+#define PA_MAX_HOLDERS_SEARCHED 4096u
+
+/* Holders of one object that are written into a document, and that are named in a line of text. */
+#define PA_HOLDERS_SHOWN 10u
+#define PA_HOLDERS_NAMED 2u
+
 /* Entries of a free-threaded code object's per-thread bytecode array. */
 #define PA_MAX_TLBC 65536u
 

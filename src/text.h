@@ -79,6 +79,9 @@ void pa_print_locals(struct pa_printer *printer, uint32_t indent, uint64_t ifram
 /** text_waits.c: what a task, or a group of equal ones, waits for, if more is known than its stack or the tree tells: a line. */
 void pa_print_waits_on(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count);
 
+/** text_holders.c: ", held by Task-3 at pool.py:41 (in its async with)", or that nobody's stack holds it; nothing if neither is certain. */
+void pa_print_holders(struct pa_printer *printer, uint64_t object);
+
 /** text_notes.c: why a failed task failed, with tracebacks; where a task was created; its context variables. Lines of their own. */
 void pa_print_failure(struct pa_printer *printer, uint32_t indent, uint32_t node);
 /** The same of several tasks, a line each without traceback; at most PA_GROUP_NAMES. */

@@ -93,6 +93,8 @@ void pa_print_waits_on(struct pa_printer *printer, uint32_t indent, const uint32
             print_queue(printer, &waits_on);
         else
             print_counted(printer, waits_on.waiters, "waiter", "waiters");
+        if (pa_wait_has_holders(waits_on.kind))
+            pa_print_holders(printer, waits_on.object);
     }
     pa_out(printer->out, PA_STYLE_PLAIN, "\n");
 }

@@ -119,4 +119,7 @@ const struct pa_version pa_version_3_14 = {
     /* Include/internal/pycore_object.h, MANAGED_DICT_OFFSET: without the GIL objects have no head of the garbage collector */
     .managed_dict = 24,
     .managed_dict_free_threaded = 8,
+    /* Include/opcode_ids.h */
+    .op_with_except_start = 43,
+    .op_get_awaitable = 71,
 };

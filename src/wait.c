@@ -50,6 +50,11 @@ const char *pa_wait_kind_name(enum pa_wait_kind kind)
     return names[kind];
 }
 
+bool pa_wait_has_holders(enum pa_wait_kind kind)
+{
+    return kind == PA_WAITS_LOCK || kind == PA_WAITS_CONDITION || kind == PA_WAITS_SEMAPHORE;
+}
+
 struct pa_text pa_object_type_name(struct pa_graph *graph, uint64_t object)
 {
     uint32_t type = pa_type_of(graph->objects, object);

@@ -68,6 +68,9 @@ void pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, st
 /** The name of an object's type, "Lock"; empty if unknown. In the arena of objects. */
 struct pa_text pa_object_type_name(struct pa_graph *graph, uint64_t object);
 
+/** Whether what is waited for can be held by somebody (holder.h). */
+bool pa_wait_has_holders(enum pa_wait_kind kind);
+
 /** The name of a kind in the JSON: queues have one. */
 const char *pa_wait_kind_name(enum pa_wait_kind kind);
 

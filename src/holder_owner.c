@@ -1,0 +1,264 @@
+/* What locks say of themselves: whether they are held, and by whom. See holder.h. */
+#include "holder_parts.h"
+#include "limits.h"
+#include "variables.h"
+
+/*
+ * Words behind the object's head. Modules/_threadmodule.c: lockobject is a PyMutex, of which bit 0 is "locked"; rlockobject is a
+ * _PyRecursiveMutex, of Include/internal/pycore_lock.h: mutex, thread, level.
+ */
+enum { LOCK_LOCKED = 1, RLOCK_THREAD = 8, RLOCK_LEVEL = 16 };
+
+/* What kind of lock an object is, by what it is made of. */
+enum lock_kind {
+    LOCK_OTHER,
+    LOCK_ONE,      /* one holder: asyncio.Lock, threading.Lock */
+    LOCK_MANY,     /* many: semaphores */
+    LOCK_TASK,     /* knows the task: anyio.Lock */
+    LOCK_THREAD,   /* knows the thread: RLock */
+    LOCK_BORROWED, /* knows all its borrowers: anyio.CapacityLimiter */
+};
+
+struct lock {
+    uint64_t object; /* of a condition that was asked for: its lock */
+    enum lock_kind kind;
+    enum pa_hold state;
+    uint64_t owner; /* LOCK_TASK: the task; LOCK_THREAD: pthread_self(); LOCK_BORROWED: the set */
+};
+
+static bool attribute(struct pa_graph *graph, uint64_t object, const char *name, uint64_t *value)
+{
+    return pa_instance_attribute(graph->objects, object, name, value);
+}
+
+static bool is_type(struct pa_graph *graph, uint64_t object, const char *name)
+{
+    uint32_t type = pa_type_of(graph->objects, object);
+    return type != PA_NONE && pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, name);
+}
+
+static bool is_none(struct pa_graph *graph, uint64_t object)
+{
+    return pa_kind_of(graph->objects, object) == PA_KIND_NONE_TYPE;
+}
+
+static enum pa_hold held_if(bool held)
+{
+    return held ? PA_HOLD_HELD : PA_HOLD_FREE;
+}
+
+static bool read_thread_lock(struct pa_graph *graph, struct lock *lock)
+{
+    uint64_t fields = lock->object + PA_OFFSET(graph->layout, object_size), level;
+    uint8_t bits;
+    if (is_type(graph, lock->object, "_thread.lock") && pa_memory_u8(graph->memory, fields, &bits)) {
+        lock->kind = LOCK_ONE;
+        lock->state = held_if(bits & LOCK_LOCKED);
+    } else if (is_type(graph, lock->object, "_thread.RLock") && pa_memory_u64(graph->memory, fields + RLOCK_THREAD, &lock->owner) &&
+               pa_memory_u8(graph->memory, fields, &bits) && pa_memory_u64(graph->memory, fields + RLOCK_LEVEL, &level)) {
+        lock->kind = LOCK_THREAD;
+        lock->state = held_if(bits & LOCK_LOCKED);
+    }
+    return lock->kind != LOCK_OTHER;
+}
+
+/* anyio/_backends/_asyncio.py: total_tokens is an int or math.inf. */
+static enum pa_hold limiter_state(struct pa_graph *graph, uint64_t tokens, uint64_t borrowers)
+{
+    struct pa_set_iterator iterator;
+    int64_t total;
+    if (!pa_set_begin(graph->objects, borrowers, &iterator))
+        return PA_HOLD_UNKNOWN;
+    return pa_int_read(graph->objects, tokens, &total) ? held_if(iterator.left >= (uint64_t)total) : PA_HOLD_FREE;
+}
+
+/* Locks that are instances of classes of Python, by their attributes: a lock has few, so this is no search. */
+static void read_python_lock(struct pa_graph *graph, struct lock *lock)
+{
+    struct pa_objects *objects = graph->objects;
+    uint64_t object = lock->object, value, tokens;
+    int64_t number;
+    if (attribute(graph, object, "_owner_task", &value)) {
+        lock->kind = LOCK_TASK;
+        lock->state = held_if(!is_none(graph, value));
+        lock->owner = is_none(graph, value) ? 0 : value;
+    } else if (attribute(graph, object, "_borrowers", &value) && attribute(graph, object, "_total_tokens", &tokens)) {
+        lock->kind = LOCK_BORROWED;
+        lock->state = limiter_state(graph, tokens, value);
+        lock->owner = value;
+    } else if (attribute(graph, object, "_locked", &value) && pa_kind_of(objects, value) == PA_KIND_BOOL &&
+               pa_int_read(objects, value, &number)) {
+        lock->kind = LOCK_ONE;
+        lock->state = held_if(number != 0);
+    } else if (attribute(graph, object, "_value", &value) && pa_int_read(objects, value, &number)) {
+        lock->kind = LOCK_MANY;
+        lock->state = held_if(number <= 0);
+    } else if (attribute(graph, object, "_block", &tokens) && attribute(graph, object, "_owner", &value)) {
+        lock->kind = LOCK_THREAD; /* Lib/threading.py, _RLock */
+        lock->state = held_if(pa_int_read(objects, value, &number));
+        lock->owner = lock->state == PA_HOLD_HELD ? (uint64_t)number : 0;
+    }
+}
+
+static struct lock read_lock(struct pa_graph *graph, uint64_t object)
+{
+    struct lock lock = {.object = object};
+    uint64_t inner;
+    /* A condition is its lock. It has the lock in an attribute; locks have none of that name. */
+    if (!read_thread_lock(graph, &lock) && attribute(graph, object, "_lock", &inner)) {
+        lock.object = inner;
+        read_thread_lock(graph, &lock);
+    }
+    if (lock.kind == LOCK_OTHER)
+        read_python_lock(graph, &lock);
+    return lock;
+}
+
+enum pa_hold pa_hold_state(struct pa_graph *graph, uint64_t object)
+{
+    return read_lock(graph, object).state;
+}
+
+/* The answer that is being made. */
+struct answer {
+    struct pa_holders *holders;
+    struct pa_holder *items;
+    uint32_t capacity, stored, total;
+};
+
+static void answer_with(struct answer *answer, struct pa_holder holder)
+{
+    if (answer->stored < answer->capacity)
+        answer->items[answer->stored++] = holder;
+    answer->total++;
+}
+
+static const struct pa_held_object *held_object(const struct pa_holders *holders, uint64_t object)
+{
+    uint32_t id = pa_index_find(&holders->index, holders->objects.items, sizeof(struct pa_held_object), object);
+    return id == PA_NONE ? NULL : &holders->objects.items[id];
+}
+
+/* The threads that tasks run in. */
+static uint32_t thread_of(const struct pa_graph *graph, const struct pa_holder *holder)
+{
+    if (holder->node == PA_NONE)
+        return holder->thread;
+    uint16_t thread = graph->nodes.items[holder->node].thread;
+    return thread == PA_NO_THREAD ? PA_NONE : thread;
+}
+
+/* Those who are in the body of a with statement of the object, the first ones of many. */
+static void answer_all(struct answer *answer, uint64_t object)
+{
+    const struct pa_held_object *held = held_object(answer->holders, object);
+    uint32_t entry = held ? held->first : PA_NONE;
+    for (; entry != PA_NONE && answer->stored < answer->capacity; entry = answer->holders->entries.items[entry].next)
+        answer_with(answer, answer->holders->entries.items[entry]);
+    answer->total = held ? held->count : 0;
+}
+
+/* The task that the object names: where it is in the body, else where it stands. */
+static void answer_task(struct answer *answer, uint64_t object, uint64_t task)
+{
+    struct pa_graph *graph = answer->holders->graph;
+    uint32_t node = pa_graph_find(graph, task);
+    const struct pa_held_object *held = held_object(answer->holders, object);
+    uint32_t left = PA_MAX_HOLDERS_SEARCHED;
+    struct pa_holder owner = {.node = node, .thread = PA_NONE, .frame = PA_NONE, .next = PA_NONE, .how = PA_HOW_OWNER};
+    for (uint32_t entry = held ? held->first : PA_NONE; node != PA_NONE && entry != PA_NONE && left-- > 0;
+         entry = answer->holders->entries.items[entry].next) {
+        if (answer->holders->entries.items[entry].node == node) {
+            answer_with(answer, answer->holders->entries.items[entry]);
+            return;
+        }
+    }
+    if (node != PA_NONE)
+        owner.frame = pa_stack_telling_frame(graph, graph->nodes.items[node].stack);
+    answer_with(answer, owner);
+}
+
+/* The thread that the object names. Of those who are in the body the ones of that thread: tasks too, for an RLock that is held over an await. */
+static void answer_thread(struct answer *answer, uint64_t object, uint64_t pthread_id)
+{
+    struct pa_graph *graph = answer->holders->graph;
+    const struct pa_held_object *held = held_object(answer->holders, object);
+    uint32_t thread = PA_NONE, left = PA_MAX_HOLDERS_SEARCHED;
+    for (uint32_t i = 0; i < graph->threads.count && thread == PA_NONE; i++)
+        thread = graph->threads.items[i].pthread_id == pthread_id ? i : PA_NONE;
+    for (uint32_t entry = held ? held->first : PA_NONE; thread != PA_NONE && entry != PA_NONE && left-- > 0;
+         entry = answer->holders->entries.items[entry].next) {
+        uint32_t other = thread_of(graph, &answer->holders->entries.items[entry]);
+        if (other != PA_NONE && graph->threads.items[other].pthread_id == pthread_id)
+            answer_with(answer, answer->holders->entries.items[entry]);
+    }
+    if (answer->total > 0)
+        return;
+    uint32_t frame = thread == PA_NONE ? PA_NONE : pa_stack_telling_frame(graph, graph->threads.items[thread].stack);
+    answer_with(answer, (struct pa_holder){PA_NONE, thread, frame, PA_NONE, PA_HOW_OWNER});
+}
+
+/* A borrower is a task; of a thread that runs for one, any object. */
+static void answer_borrowers(struct answer *answer, uint64_t object, uint64_t set)
+{
+    struct pa_objects *objects = answer->holders->graph->objects;
+    struct pa_set_iterator iterator;
+    uint64_t borrower;
+    pa_set_begin(objects, set, &iterator);
+    uint64_t total = iterator.damaged ? 0 : iterator.left;
+    while (answer->stored < answer->capacity && pa_set_next(objects, &iterator, &borrower))
+        answer_task(answer, object, borrower);
+    answer->total = total < PA_MAX_HOLDERS ? (uint32_t)total : PA_MAX_HOLDERS;
+}
+
+/*
+ * Whether a thread may just be taking the object, or giving it back: then that nobody holds it says nothing. Its frame is in a method that
+ * does that, or at the call of one.
+ */
+static bool is_in_hand(struct pa_holders *holders, uint64_t object)
+{
+    struct pa_graph *graph = holders->graph;
+    const struct pa_arena *text = &graph->objects->text;
+    for (uint32_t i = 0; i < graph->thread_frames.count && pa_work_step(graph->work); i++) {
+        const struct pa_thread_frame *item = &graph->thread_frames.items[i];
+        const struct pa_frame *frame = &graph->codes->frames.items[item->frame];
+        uint64_t iframe = item->is_gen ? item->object + PA_OFFSET(graph->layout, gen_iframe) : item->object, self;
+        if ((pa_text_ends(text, frame->function, ".acquire") || pa_text_ends(text, frame->function, "enter__") ||
+             pa_text_ends(text, frame->function, ".release") || pa_text_ends(text, frame->function, "exit__")) &&
+            pa_variable_get(graph->codes, iframe, "self", &self) && self == object)
+            return true;
+        if (pa_withs_has(&holders->withs, item->frame) && pa_with_entered(&holders->withs, iframe, NULL) == object)
+            return true;
+    }
+    return false;
+}
+
+uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder *items, uint32_t capacity, struct pa_held *held)
+{
+    struct pa_holders *holders = pa_holders_made(graph);
+    struct answer answer = {.holders = holders, .items = items, .capacity = capacity};
+    struct lock lock = read_lock(graph, object);
+    *held = (struct pa_held){.state = lock.state};
+    if (!holders || lock.state == PA_HOLD_UNKNOWN || (lock.state == PA_HOLD_FREE && lock.kind != LOCK_BORROWED))
+        return 0;
+    switch (lock.kind) {
+    case LOCK_TASK:
+        answer_task(&answer, lock.object, lock.owner);
+        break;
+    case LOCK_THREAD:
+        answer_thread(&answer, lock.object, lock.owner);
+        break;
+    case LOCK_BORROWED:
+        answer_borrowers(&answer, lock.object, lock.owner);
+        break;
+    default:
+        answer_all(&answer, lock.object);
+    }
+    held->none = answer.total == 0 && lock.state == PA_HOLD_HELD && !holders->cut && graph->problem_count == 0 &&
+                 !is_in_hand(holders, lock.object);
+    /* It was given back by hand within a body: which of them has it is not known. */
+    if (lock.kind == LOCK_ONE && answer.total > 1)
+        return 0;
+    held->total = answer.total;
+    return answer.stored;
+}

@@ -1,0 +1,272 @@
+/* The with statements that a frame is in the body of. See with.h. */
+#include "with.h"
+
+#include "instance.h"
+#include "limits.h"
+
+/* InternalDocs/exception_handling.md: big-endian, six bits a byte; the first byte of an entry is marked */
+enum { TABLE_START = 0x80, TABLE_MORE = 0x40, TABLE_BITS = 0x3f };
+
+enum { HAS_UNKNOWN = 0xff };
+
+/* An entry of an exception table, in code units. */
+struct handler {
+    uint64_t start, end, target;
+    uint64_t depth;
+};
+
+/* A table that is being read. */
+struct table {
+    const uint8_t *at, *end;
+};
+
+void pa_withs_init(struct pa_withs *withs, struct pa_codes *codes)
+{
+    *withs = (struct pa_withs){.codes = codes};
+}
+
+void pa_withs_deinit(struct pa_withs *withs)
+{
+    struct pa_work *work = withs->codes->objects->work;
+    pa_work_resize(work, withs->has, withs->has_count, 0);
+    pa_array_free(work, &withs->places);
+    pa_array_free(work, &withs->slots);
+    pa_index_free(work, &withs->index);
+}
+
+static bool next_number(struct table *table, uint64_t *number)
+{
+    *number = 0;
+    for (uint32_t i = 0; i < 6 && table->at < table->end; i++) {
+        uint8_t byte = *table->at++;
+        *number = *number << 6 | (byte & TABLE_BITS);
+        if (!(byte & TABLE_MORE))
+            return true;
+    }
+    return false;
+}
+
+static bool next_handler(struct table *table, struct handler *handler)
+{
+    uint64_t length, depth_and_lasti;
+    if (table->at >= table->end || !(*table->at & TABLE_START) || !next_number(table, &handler->start) ||
+        !next_number(table, &length) || !next_number(table, &handler->target) || !next_number(table, &depth_and_lasti))
+        return false;
+    handler->end = handler->start + length;
+    handler->depth = depth_and_lasti >> 1;
+    return true;
+}
+
+/* The exception table of a code object: a copy, which is @p length bytes, or empty. */
+static uint8_t *read_table(struct pa_codes *codes, const struct pa_code *code, struct table *table, uint32_t *length)
+{
+    struct pa_objects *objects = codes->objects;
+    const struct pa_layout *layout = objects->layout;
+    uint64_t bytes, size;
+    *table = (struct table){0};
+    *length = 0;
+    if (!PA_HAS(layout, code_exceptiontable) ||
+        !pa_memory_u64(objects->memory, code->address + PA_OFFSET(layout, code_exceptiontable), &bytes) ||
+        pa_kind_of(objects, bytes) != PA_KIND_BYTES ||
+        !pa_memory_u64(objects->memory, bytes + PA_OFFSET(layout, bytes_length), &size) || size == 0 ||
+        size > PA_MAX_EXCEPTIONTABLE)
+        return NULL;
+    uint8_t *copy = pa_work_resize(objects->work, NULL, 0, size);
+    if (!copy)
+        return NULL;
+    *length = (uint32_t)size;
+    if (pa_memory_read(objects->memory, bytes + PA_OFFSET(layout, bytes_data), size, copy))
+        *table = (struct table){copy, copy + size};
+    return copy;
+}
+
+/* Whether a handler is that of a with statement, which calls the exit method: PUSH_EXC_INFO, then WITH_EXCEPT_START, which no tool replaces. */
+static bool is_with(struct pa_codes *codes, const struct pa_code *code, uint64_t target, bool *is_async)
+{
+    const struct pa_layout *layout = codes->objects->layout;
+    uint64_t address = code->address + PA_OFFSET(layout, code_bytecode) + 2 * target;
+    uint8_t opcode;
+    if (target + 2 >= code->units || !pa_memory_u8(codes->objects->memory, address + 2, &opcode) ||
+        opcode != layout->version->op_with_except_start || !pa_memory_u8(codes->objects->memory, address + 4, &opcode))
+        return false;
+    *is_async = opcode == layout->version->op_get_awaitable;
+    return true;
+}
+
+static bool find_any(struct pa_codes *codes, const struct pa_code *code)
+{
+    struct table table;
+    struct handler handler;
+    uint32_t length;
+    bool found = false, is_async;
+    uint8_t *copy = read_table(codes, code, &table, &length);
+    while (!found && next_handler(&table, &handler) && pa_work_step(codes->objects->work))
+        found = is_with(codes, code, handler.target, &is_async);
+    pa_work_resize(codes->objects->work, copy, length, 0);
+    return found;
+}
+
+bool pa_withs_has(struct pa_withs *withs, uint32_t frame)
+{
+    struct pa_codes *codes = withs->codes;
+    if (codes->frames.items[frame].kind == PA_FRAME_AWAITABLE)
+        return false;
+    uint32_t id = (uint32_t)(codes->frames.items[frame].key >> 32);
+    if (id >= withs->has_count) {
+        uint32_t count = codes->codes.count;
+        uint8_t *moved = pa_work_resize(codes->objects->work, withs->has, withs->has_count, count);
+        if (!moved)
+            return false;
+        memset(moved + withs->has_count, HAS_UNKNOWN, count - withs->has_count);
+        withs->has = moved;
+        withs->has_count = count;
+    }
+    if (withs->has[id] == HAS_UNKNOWN)
+        withs->has[id] = find_any(codes, &codes->codes.items[id]);
+    return withs->has[id];
+}
+
+/* The handler of an instruction. @return false if an exception there leaves the function. */
+static bool find_handler(struct pa_work *work, struct table table, uint64_t unit, struct handler *handler)
+{
+    while (next_handler(&table, handler) && pa_work_step(work)) {
+        if (handler->start > unit)
+            return false;
+        if (unit < handler->end)
+            return true;
+    }
+    return false;
+}
+
+/* Go the way of an exception, from handler to handler: each handler is itself protected by what stands around it. */
+static void find_slots(struct pa_withs *withs, const struct pa_code *code, uint64_t unit, struct pa_with_place *place)
+{
+    struct pa_codes *codes = withs->codes;
+    struct pa_work *work = codes->objects->work;
+    struct table table;
+    struct handler handler;
+    uint32_t length;
+    uint64_t outer = PA_MAX_VALUE_STACK;
+    bool is_async;
+    uint8_t *copy = read_table(codes, code, &table, &length);
+    for (uint32_t i = 0; i < PA_MAX_HANDLERS && place->count < PA_MAX_WITHS && find_handler(work, table, unit, &handler); i++) {
+        unit = handler.target;
+        if (!is_with(codes, code, handler.target, &is_async))
+            continue;
+        /* The exit method, then its object; those of an outer statement lie below. */
+        if (handler.depth < 2 || handler.depth > outer)
+            break;
+        struct pa_with_slot *slot = pa_array_push(work, &withs->slots, PA_MAX_WITH_PLACES);
+        if (!slot)
+            break;
+        *slot = (struct pa_with_slot){.depth = (uint16_t)(handler.depth - 1), .is_async = is_async};
+        place->count++;
+        outer = handler.depth - 2;
+    }
+    pa_work_resize(work, copy, length, 0);
+}
+
+/* The with statements at a position; NULL without memory. */
+static const struct pa_with_place *place_at(struct pa_withs *withs, const struct pa_code *code, const struct pa_position *position)
+{
+    struct pa_work *work = withs->codes->objects->work;
+    uint64_t key = position->instruction ^ pa_mix(position->executable + (uint64_t)(uint32_t)position->tlbc_index);
+    uint32_t id = pa_index_find(&withs->index, withs->places.items, sizeof(struct pa_with_place), key);
+    if (id != PA_NONE) {
+        const struct pa_with_place *met = &withs->places.items[id];
+        /* One time in 2^64 another instruction has the key: nothing is said of that. */
+        return met->executable == position->executable && met->instruction == position->instruction &&
+                       met->tlbc_index == position->tlbc_index
+                   ? met
+                   : NULL;
+    }
+    struct pa_with_place *place = pa_array_push(work, &withs->places, PA_MAX_WITH_PLACES);
+    if (!place)
+        return NULL;
+    *place = (struct pa_with_place){key, position->executable, position->instruction, position->tlbc_index, withs->slots.count, 0};
+    int64_t unit = pa_position_unit(withs->codes, code, position);
+    if (unit >= 0)
+        find_slots(withs, code, (uint64_t)unit, place);
+    if (!pa_index_add(work, &withs->index, withs->places.items, sizeof(*place), withs->places.count - 1)) {
+        withs->places.count--;
+        return NULL;
+    }
+    return place;
+}
+
+/* What is called at the end of a body: a method and its object, or a bound method alone. */
+static uint64_t manager_at(struct pa_objects *objects, uint64_t slot)
+{
+    uint64_t method, object;
+    bool is_int;
+    int64_t number;
+    if (!pa_memory_u64(objects->memory, slot, &object) || !pa_memory_u64(objects->memory, slot - 8, &method))
+        return 0;
+    object = pa_stackref(objects->layout, object, &is_int, &number);
+    if (object != 0 || is_int)
+        return object;
+    method = pa_stackref(objects->layout, method, &is_int, &number);
+    return pa_kind_of(objects, method) == PA_KIND_METHOD && pa_object_word(objects, method, PA_F_method_self, &object) ? object : 0;
+}
+
+uint32_t pa_withs_of(struct pa_withs *withs, uint64_t iframe, bool suspended, struct pa_with *found)
+{
+    struct pa_codes *codes = withs->codes;
+    struct pa_objects *objects = codes->objects;
+    const struct pa_layout *layout = objects->layout;
+    struct pa_iframe frame;
+    uint32_t variables, count = 0;
+    if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(codes, iframe, &frame))
+        return 0;
+    uint32_t code = pa_code_at(codes, frame.position.executable);
+    const struct pa_with_place *place = code == PA_NONE ? NULL : place_at(withs, &codes->codes.items[code], &frame.position);
+    if (!place || place->count == 0 ||
+        !pa_memory_u32(objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
+        variables > PA_MAX_VARIABLES)
+        return 0;
+    uint64_t bottom = iframe + PA_OFFSET(layout, frame_localsplus) + 8 * (uint64_t)variables;
+    for (uint32_t i = 0; i < place->count; i++) {
+        const struct pa_with_slot *slot = &withs->slots.items[place->first + i];
+        uint64_t address = bottom + 8 * (uint64_t)slot->depth;
+        if (suspended && (address < bottom || address >= frame.stackpointer))
+            continue;
+        uint64_t manager = manager_at(objects, address);
+        if (pa_type_of(objects, manager) != PA_NONE)
+            found[count++] = (struct pa_with){manager, slot->is_async};
+    }
+    return count;
+}
+
+/* Include/internal/pycore_opcode_metadata.h: a call, of whatever kind, is followed by three words of cache. */
+enum { CALL_UNITS = 4 };
+
+uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe, bool *calls)
+{
+    struct pa_codes *codes = withs->codes;
+    struct pa_objects *objects = codes->objects;
+    const struct pa_layout *layout = objects->layout;
+    struct pa_iframe frame;
+    uint32_t variables;
+    if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(codes, iframe, &frame))
+        return 0;
+    uint32_t id = pa_code_at(codes, frame.position.executable);
+    if (id == PA_NONE ||
+        !pa_memory_u32(objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
+        variables > PA_MAX_VARIABLES)
+        return 0;
+    const struct pa_code *code = &codes->codes.items[id];
+    /* A frame stays at the call until the method has returned and the next instruction, which is in the body, does something. */
+    struct pa_position after = frame.position;
+    after.instruction += 2 * CALL_UNITS;
+    const struct pa_with_place *place = place_at(withs, code, &frame.position);
+    uint32_t outside = place ? place->count : PA_NONE;
+    place = place_at(withs, code, &after);
+    if (!place || place->count == 0 || place->count != outside + 1)
+        return 0;
+    uint64_t slot =
+        iframe + PA_OFFSET(layout, frame_localsplus) + 8 * ((uint64_t)variables + withs->slots.items[place->first].depth);
+    /* On top of the exit method and its object: the enter method and its object, later what it returned. Saved when C code is called. */
+    if (calls)
+        *calls = frame.stackpointer == slot + 8 * 3;
+    return manager_at(objects, slot);
+}
