@@ -29,12 +29,12 @@ static void raw(struct dot *dot, const char *text)
 static void begin_text(struct dot *dot, const char *attribute)
 {
     pa_out_format(dot->out, PA_STYLE_PLAIN, "%s=\"", attribute);
-    pa_out_quote_dot(dot->out, true);
+    pa_out_quote(dot->out, PA_QUOTE_DOT);
 }
 
 static void end_text(struct dot *dot)
 {
-    pa_out_quote_dot(dot->out, false);
+    pa_out_quote(dot->out, PA_QUOTE_NONE);
     raw(dot, "\"");
 }
 

@@ -85,13 +85,14 @@ enum pa_activity { PA_RUNNING, PA_EXECUTING, PA_READY, PA_CREATED, PA_WAITING, P
 /** What a task is suspended on, as far as it is known for all tasks. */
 enum pa_wait { PA_WAIT_NONE, PA_WAIT_READY, PA_WAIT_TASK, PA_WAIT_FUTURE };
 
-#define PA_NODE_TASK       1u  /* a task; else a plain future */
-#define PA_NODE_LISTED     2u  /* found in a list of asyncio's C code */
-#define PA_NODE_PYTHON     4u  /* its fields are attributes (future.h) */
-#define PA_NODE_IN_CYCLE   8u  /* waits, through others, for itself */
-#define PA_NODE_BAD        16u /* no task and no future, or unreadable: a problem says why */
-#define PA_NODE_REGISTERED 32u /* found in a set of tasks (registered.c) */
-#define PA_NODE_TRACKED    64u /* found among the objects that the garbage collector tracks (tracked.c) */
+#define PA_NODE_TASK       1u   /* a task; else a plain future */
+#define PA_NODE_LISTED     2u   /* found in a list of asyncio's C code */
+#define PA_NODE_PYTHON     4u   /* its fields are attributes (future.h) */
+#define PA_NODE_IN_CYCLE   8u   /* waits, through others, for itself */
+#define PA_NODE_BAD        16u  /* no task and no future, or unreadable: a problem says why */
+#define PA_NODE_REGISTERED 32u  /* found in a set of tasks (registered.c) */
+#define PA_NODE_TRACKED    64u  /* found among the objects that the garbage collector tracks (tracked.c) */
+#define PA_NODE_IN_FINDING 128u /* a finding is about it (finding.h) */
 
 #define PA_NO_THREAD 0xffffu
 #define PA_NO_LOOP   0xffffu

@@ -166,13 +166,51 @@ static uint32_t print_threads(struct pa_printer *printer, uint32_t room)
     return lines;
 }
 
+/* Cycles of awaiters are told behind the findings, in the lines that these leave. */
+static uint32_t count_finding_lines(const struct pa_printer *printer)
+{
+    const struct pa_findings *findings = printer->view->findings;
+    uint64_t all = (uint64_t)findings->items.count + findings->more + printer->graph->cycle_ends.count;
+    return all <= PA_HEAD_FINDINGS ? (uint32_t)all : PA_HEAD_FINDINGS + 1;
+}
+
+static void print_findings(struct pa_printer *printer)
+{
+    const struct pa_graph *graph = printer->graph;
+    const struct pa_findings *findings = printer->view->findings;
+    struct pa_output *out = printer->out;
+    uint32_t lines = 0, cycles = 0;
+    for (uint32_t i = 0; i < findings->items.count && lines < PA_HEAD_FINDINGS; i++, lines++) {
+        pa_out_format(out, PA_STYLE_HIGHLIGHT, "! %s: ", pa_finding_kind_name(findings->items.items[i].kind));
+        pa_print_finding(printer, i);
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+    }
+    uint64_t more = (uint64_t)findings->items.count + findings->more - lines;
+    for (; cycles < graph->cycle_ends.count && lines < PA_HEAD_FINDINGS; cycles++, lines++) {
+        pa_out(out, PA_STYLE_HIGHLIGHT, "! cycle: ");
+        pa_print_cycle(printer, cycles);
+        pa_out(out, PA_STYLE_PLAIN, "\n");
+    }
+    uint64_t more_cycles = (uint64_t)graph->cycle_ends.count + graph->more_cycles - cycles;
+    if (more == 0 && more_cycles == 0)
+        return;
+    pa_out(out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+    if (more > 0)
+        pa_out_counted(out, more, "more finding", "more findings");
+    if (more_cycles > 0) {
+        pa_out(out, PA_STYLE_PLAIN, more > 0 ? " and " : "");
+        pa_out_counted(out, more_cycles, "more cycle", "more cycles");
+    }
+    pa_out(out, PA_STYLE_PLAIN, "; --json lists them\n");
+}
+
 void pa_print_head(struct pa_printer *printer)
 {
     const struct pa_graph *graph = printer->graph;
     struct pa_output *out = printer->out;
     uint32_t room = PA_HEAD_LINES - 2; /* less the first line and the totals */
     room -= graph->greenlets_how ? 2 : 0;
-    uint32_t findings = graph->cycle_ends.count < 3 ? graph->cycle_ends.count : 3;
+    uint32_t findings = count_finding_lines(printer);
     uint32_t loops = graph->loops.count <= room - findings ? graph->loops.count : room - findings - 1;
     if (printer->request->flags & (PA_REQUEST_COMPAT | PA_REQUEST_NO_HEAD) || printer->view->reason == PA_BECAUSE_NAMED) {
         if (pa_view_filtered_out(printer->view))
@@ -187,16 +225,7 @@ void pa_print_head(struct pa_printer *printer)
         pa_out_counted(out, graph->loops.count - loops, "more loop", "more loops");
         pa_out(out, PA_STYLE_PLAIN, "\n");
     }
-    for (uint32_t i = 0; i < findings; i++) {
-        pa_out(out, PA_STYLE_HIGHLIGHT, "! cycle: ");
-        pa_print_cycle(printer, i);
-        uint32_t more = graph->cycle_ends.count + graph->more_cycles - findings;
-        if (i + 1 == findings && more > 0) {
-            pa_out(out, PA_STYLE_PLAIN, "; ");
-            pa_out_counted(out, more, "more cycle", "more cycles");
-        }
-        pa_out(out, PA_STYLE_PLAIN, "\n");
-    }
+    print_findings(printer);
     if (graph->greenlets_how)
         pa_instrumentation_print(printer, 2);
     if (graph->task_count == 0)

@@ -534,8 +534,56 @@ static void write_greenlets(struct writer *writer)
     raw(writer, "],\n");
     if (writer->view->request->flags & PA_REQUEST_INSTRUMENTATION)
         pa_refreshed_json(writer->greenlets, writer->out);
+}
+
+/* Nodes of a finding that are no tasks are objects. */
+static const char *write_finding_nodes(struct writer *writer, const struct pa_finding *finding, bool tasks)
+{
+    const uint32_t *nodes = pa_finding_tasks(writer->view->findings, finding);
+    const char *comma = "";
+    for (uint32_t i = 0; i < finding->task_count && pa_work_step(writer->graph->work); i++) {
+        const struct pa_node *node = &writer->graph->nodes.items[nodes[i]];
+        if (((node->flags & PA_NODE_TASK) != 0) != tasks)
+            continue;
+        raw(writer, comma);
+        quoted_hex(writer, node->address);
+        refer(writer, nodes[i]);
+        comma = ", ";
+    }
+    return comma;
+}
+
+static void write_finding(struct writer *writer, struct pa_printer *printer, uint32_t index)
+{
+    const struct pa_finding *finding = &writer->view->findings->items.items[index];
+    number(writer, "%s\n {\"kind\": \"%s\", \"text\": \"", index > 0 ? "," : "", pa_finding_kind_name(finding->kind));
+    pa_out_quote(writer->out, PA_QUOTE_JSON);
+    pa_print_finding(printer, index);
+    pa_out_quote(writer->out, PA_QUOTE_NONE);
+    raw(writer, "\", \"tasks\": [");
+    write_finding_nodes(writer, finding, true);
+    raw(writer, "], \"objects\": [");
+    const char *comma = write_finding_nodes(writer, finding, false);
+    for (uint32_t i = 0; i < finding->object_count; i++) {
+        raw(writer, comma);
+        quoted_hex(writer, pa_finding_object(writer->view->findings, finding, i));
+        comma = ", ";
+    }
+    raw(writer, "]}");
+}
+
+static void write_findings(struct writer *writer)
+{
+    uint32_t count = writer->view->findings->items.count;
+    struct pa_printer *printer = count > 0 ? pa_printer_new(writer->graph, writer->view->request, writer->out) : NULL;
     raw(writer, "\"findings\": [");
-    pa_instrumentation_json(writer->greenlets, writer->out, "");
+    for (uint32_t i = 0; printer && i < count && pa_work_step(writer->graph->work); i++) {
+        printer->view = writer->view;
+        write_finding(writer, printer, i);
+    }
+    if (printer)
+        pa_printer_free(printer);
+    pa_instrumentation_json(writer->greenlets, writer->out, count > 0 ? "," : "");
     raw(writer, "],\n");
 }
 
@@ -639,6 +687,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
         write_tasks(writer);
         write_cycles(writer);
         write_greenlets(writer);
+        write_findings(writer);
         write_futures(writer);
         write_unknown(writer);
         write_stacks(writer);

@@ -76,6 +76,7 @@ PA_FIELD(co_monitoring, active, 8, OPTIONAL, "active_monitors", "tools that its 
 
 PA_STRUCT(object, REQUIRED, "PyObject")
 PA_FIELD(object, type, 8, REQUIRED, "ob_type", "the type of any object")
+PA_FIELD(object, refcnt, 4, OPTIONAL, "ob_refcnt", "whether anything else refers to a task that waits")
 
 PA_STRUCT(type, REQUIRED, "PyTypeObject")
 PA_FIELD(type, name, 8, REQUIRED, "tp_name", "the name of a type")

@@ -44,6 +44,9 @@
 /* Variables of one frame: their number is below 65536 in code that the compiler makes, since an instruction names them by 16 bits. */
 #define PA_MAX_VARIABLES 65536u
 
+/* Elements of one deque that are looked at: a loop has so many handles ready at most, a lock so many waiters. */
+#define PA_MAX_DEQUE (1u << 24)
+
 /* Characters of one string that are kept. CPython's own reader keeps 255; a cut is marked with an ellipsis and a count. */
 #define PA_MAX_STRING 4096u
 
@@ -182,6 +185,16 @@
 
 /* Tasks of a group that are compared in what they wait for. */
 #define PA_MAX_WAIT_TOGETHER 1000u
+
+/* Findings that are kept one by one, and lines of the head for them. */
+#define PA_MAX_FINDINGS  1000u
+#define PA_HEAD_FINDINGS 3u
+/* Tasks with the same stack of which each is asked what it waits on, to find what all of them wait on. */
+#define PA_MAX_SURVEY 1000u
+
+/* Cancel requests of a task that are too many; callbacks, and ended awaiters, of a future. */
+#define PA_MANY_CANCELS   100u
+#define PA_MANY_CALLBACKS 1000u
 
 /* Lines of the head. */
 #define PA_HEAD_LINES 12u

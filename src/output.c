@@ -13,7 +13,7 @@ void pa_out_begin(struct pa_output *out, struct pa_work *work, bool styled)
     out->styled = styled;
     out->style = PA_STYLE_PLAIN;
     out->length = 0;
-    out->quote_dot = false;
+    out->quote = PA_QUOTE_NONE;
 }
 
 void pa_out_flush(struct pa_output *out)
@@ -66,11 +66,16 @@ static const char *dot_escape(char byte)
     }
 }
 
+static const char *json_escape(char byte)
+{
+    return byte == '"' ? "\\\"" : byte == '\\' ? "\\\\" : NULL;
+}
+
 static void put(struct pa_output *out, enum pa_style style, const char *bytes, size_t length)
 {
     size_t run = 0; /* begin of what needs no escape */
-    for (size_t i = 0; i < length && out->quote_dot; i++) {
-        const char *text = dot_escape(bytes[i]);
+    for (size_t i = 0; i < length && out->quote != PA_QUOTE_NONE; i++) {
+        const char *text = out->quote == PA_QUOTE_DOT ? dot_escape(bytes[i]) : json_escape(bytes[i]);
         if (!text)
             continue;
         put_raw(out, style, bytes + run, i - run);
@@ -80,9 +85,9 @@ static void put(struct pa_output *out, enum pa_style style, const char *bytes, s
     put_raw(out, style, bytes + run, length - run);
 }
 
-void pa_out_quote_dot(struct pa_output *out, bool on)
+void pa_out_quote(struct pa_output *out, enum pa_quote quote)
 {
-    out->quote_dot = on;
+    out->quote = quote;
 }
 
 void pa_out(struct pa_output *out, enum pa_style style, const char *text)

@@ -11,10 +11,17 @@
 
 #define PA_OUTPUT_BUFFER 65536u
 
+/** In whose quotes stands what is written. */
+enum pa_quote {
+    PA_QUOTE_NONE,
+    PA_QUOTE_DOT,  /* of an attribute of Graphviz */
+    PA_QUOTE_JSON, /* of a string of the JSON document: for a line of text, in which all is printable already */
+};
+
 struct pa_output {
     struct pa_work *work;
     bool styled;
-    bool quote_dot; /* what is written stands in the quotes of a text for Graphviz */
+    enum pa_quote quote;
     uint32_t style; /* of what is in the buffer */
     uint32_t length;
     char buffer[PA_OUTPUT_BUFFER];
@@ -55,8 +62,8 @@ uint32_t pa_escape(uint32_t c, char out[PA_ESCAPED_BYTES]);
 /** The number that a stack has in the JSON document; a new one gets the next. */
 typedef uint32_t pa_stack_number(void *context, uint32_t stack);
 
-/** From now on write what stands between the quotes of an attribute of Graphviz, escaped for it, until it is switched off. */
-void pa_out_quote_dot(struct pa_output *out, bool on);
+/** From now on write what stands between such quotes, escaped for them. */
+void pa_out_quote(struct pa_output *out, enum pa_quote quote);
 
 /** Whether Python's repr() shows this code point as it is. */
 bool pa_is_printable(uint32_t c);

@@ -32,6 +32,7 @@ enum pa_status pa_session_create(const struct pa_target *target, struct pa_sessi
 static void forget(struct pa_session *session)
 {
     if (session->progress != PA_SESSION_NEW) {
+        pa_findings_free(&session->findings);
         pa_graph_deinit(&session->graph);
         pa_codes_deinit(&session->codes);
         pa_objects_deinit(&session->objects);
@@ -139,6 +140,7 @@ static enum pa_search wanted_search(const struct pa_request *request)
 /* Walk anew at the next use. */
 static void forget_graph(struct pa_session *session)
 {
+    pa_findings_free(&session->findings);
     pa_graph_deinit(&session->graph);
     pa_graph_init(&session->graph, &session->codes, session->found.runtime);
     session->progress = PA_SESSION_FOUND;
@@ -187,6 +189,12 @@ static void make_printable(char *text)
     }
 }
 
+/* The head tells of them, and groups in one come first. */
+static bool wants_findings(const struct pa_request *request)
+{
+    return request->format == PA_FORMAT_JSON || (request->command != PA_COMMAND_GREENLETS && !(request->flags & PA_REQUEST_COMPAT));
+}
+
 static enum pa_status run(struct pa_session *session, const struct pa_request *request)
 {
     struct pa_view view;
@@ -204,8 +212,11 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *r
     enum pa_status status = pa_greenlet_view_init(&greenlets, &session->graph, request, session->error, sizeof(session->error));
     bool greenlets_only = request->command == PA_COMMAND_GREENLETS;
     view = (struct pa_view){.graph = &session->graph, .request = request};
+    if (status == PA_OK && wants_findings(request))
+        status = pa_findings_make(&session->findings, &session->graph);
     if (status == PA_OK && !greenlets_only)
         status = pa_view_init(&view, &session->graph, request, session->error, sizeof(session->error));
+    view.findings = &session->findings;
     if (status == PA_OK)
         status = request->format == PA_FORMAT_JSON  ? pa_json_print(session, &view, &greenlets, &session->out)
                  : request->format == PA_FORMAT_DOT ? pa_dot_print(&view, &session->out)

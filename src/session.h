@@ -3,7 +3,7 @@
 #define PA_SESSION_H
 
 #include "find.h"
-#include "graph.h"
+#include "finding.h"
 #include "output.h"
 
 #define PA_ERROR_BYTES 1024u
@@ -16,6 +16,7 @@ struct pa_session {
     struct pa_objects objects;
     struct pa_codes codes;
     struct pa_graph graph;
+    struct pa_findings findings;
     enum { PA_SESSION_NEW, PA_SESSION_FOUND, PA_SESSION_WALKED } progress;
     enum pa_status asyncio_status; /* PA_FAILED: there is no asyncio, and asyncio_error says what was tried */
     char asyncio_error[PA_ERROR_BYTES];

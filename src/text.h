@@ -71,6 +71,9 @@ void pa_print_stats(struct pa_printer *printer);
 /** tree.c: the selected tasks or groups with their stacks and, below them, who awaits them. */
 void pa_print_trees(struct pa_printer *printer);
 
+/** finding_text.c: a finding of the view as a line, without line end. */
+void pa_print_finding(struct pa_printer *printer, uint32_t index);
+
 /** text_values.c: room for rendering values, by what the user asked for. NULL without memory. */
 struct pa_values *pa_printer_values(struct pa_printer *printer);
 /** text_values.c: the variables of the frame at @p iframe, a line each; nothing for 0. */

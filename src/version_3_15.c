@@ -57,6 +57,8 @@ static const uint16_t slots[] = {
     UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED};
 
 static const struct pa_constant constants[] = {
+    /* Include/object.h, PyObject; without the GIL two counts stand there */
+    {F(object_refcnt), 0, PA_NO_OFFSET},
     /* Include/cpython/object.h, PyTypeObject */
     {F(type_base), 256, 272},
     {F(type_members), 240, 256},

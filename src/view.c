@@ -92,6 +92,7 @@ static bool make_groups(struct pa_view *view, const uint8_t *selected)
             return false;
         view->group_of[id] = group;
         view->groups.items[group].count++;
+        view->groups.items[group].in_finding |= (node->flags & PA_NODE_IN_FINDING) != 0;
     }
     place_members(view);
     for (uint32_t id = 0; id < view->nodes; id++) {
@@ -106,15 +107,15 @@ static bool make_groups(struct pa_view *view, const uint8_t *selected)
     return true;
 }
 
-/* Running tasks first, then members of cycles, then the biggest, then the oldest. */
+/* Running tasks first, then those that a finding is about, then members of cycles, then the biggest, then the oldest. */
 static int rank(const struct pa_view *view, uint32_t group)
 {
     const struct pa_node *node = &view->graph->nodes.items[view->members[view->groups.items[group].first]];
     if (view->reason == PA_BECAUSE_FOREST && view->groups.items[group].awaits)
-        return 4;
+        return 5;
     if (node->activity == PA_RUNNING || node->activity == PA_EXECUTING)
         return node->activity == PA_RUNNING ? 0 : 1;
-    return node->flags & PA_NODE_IN_CYCLE ? 2 : 3;
+    return view->groups.items[group].in_finding ? 2 : node->flags & PA_NODE_IN_CYCLE ? 3 : 4;
 }
 
 static int by_rank(const void *a, const void *b, void *context)

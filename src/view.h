@@ -4,7 +4,7 @@
 #ifndef PA_VIEW_H
 #define PA_VIEW_H
 
-#include "details.h"
+#include "finding.h"
 
 /** Why these tasks were selected; the text's first line says it. */
 enum pa_reason {
@@ -26,6 +26,7 @@ struct pa_group {
     uint32_t count;
     uint32_t awaits; /* 1 if it awaits another group, so that it is shown below that one */
     bool selected;
+    bool in_finding; /* one of its members at least */
 };
 
 /** How many tasks each filter leaves out. They are asked in this order; what one leaves out the next ones do not see. */
@@ -36,6 +37,7 @@ struct pa_left_out {
 struct pa_view {
     struct pa_graph *graph;
     const struct pa_request *request;
+    const struct pa_findings *findings; /* set by its owner; empty where none are to be told */
     enum pa_reason reason;
     uint32_t total; /* tasks that could have been selected */
     struct pa_left_out left_out;

@@ -45,8 +45,26 @@ def differences(oracle: dict, document: dict, lwps: Optional[dict[int, int]] = N
         *future_differences(oracle, document),
         *loop_differences(oracle, document),
         *thread_differences(oracle, document, lwps or {}),
+        *finding_differences(oracle, document),
         *dangling(document),
     ]
+
+
+# Kinds of findings that no scenario states: tests of their own are about them.
+UNSTATED = ("stale_instrumentation", "stale_instrumentation_death")
+
+
+def finding_differences(oracle: dict, document: dict) -> Iterator[str]:
+    """What is found is what the scenario has arranged, no more and no less."""
+
+    def listed(findings: list[dict]) -> list[tuple]:
+        return sorted((each["kind"], *sorted(each["tasks"]), *sorted(each["objects"])) for each in findings)
+
+    mine = [each for each in document["findings"] if each["kind"] not in UNSTATED]
+    for each in mine:
+        if not each["text"].isprintable():
+            yield f"finding {each['text']!r}"
+    yield from unequal("findings", listed(mine), listed(oracle.get("findings", [])))
 
 
 def by_id(entries: list[dict]) -> dict[str, dict]:

@@ -26,6 +26,7 @@ def abandon():
     loop.run_forever()
     oracle.keep += [task, waiter]
     oracle.loops[loop] = None
+    oracle.finding("orphaned", [task, waiter], [loop])
 
 
 async def main():

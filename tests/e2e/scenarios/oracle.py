@@ -41,6 +41,7 @@ compiled_files = {}  # qualified name of an async generator compiled by Cython: 
 frozen = []  # tasks that gc.freeze() has hidden from gc.get_objects()
 damage = None  # a function that breaks something when all has been written down
 expected = {}  # task: fields that the scenario states itself, because asking asyncio would not tell the truth
+findings = []  # what is certainly wrong, as the scenario has arranged it
 derived = {}  # task or future: who awaits it as the scenario knows, though asyncio does not record it
 
 # The class in C, where that is not blocked.
@@ -117,6 +118,11 @@ def expect_derived(future, *waiters):
     derived.setdefault(future, []).extend(waiters)
 
 
+def finding(kind, tasks, things=()):
+    """State that this is to be found; all scenarios that do not are to be found in order."""
+    findings.append({"kind": kind, "tasks": [address(task) for task in tasks], "objects": [address(thing) for thing in things]})
+
+
 def tasks_of(loop):
     """All tasks of a loop: asyncio.all_tasks() knows those of its C code and registered ones, or those of its Python code."""
     return asyncio.all_tasks(loop) | asyncio.tasks._py_all_tasks(loop)
@@ -146,6 +152,7 @@ def write(frame, result=None):
         "failed": [failed_entry(task) for task in failed],
         "loops": [loop_entry(loop) for loop in loops],
         "threads": [thread_entry(*thread) for thread in threads.items()],
+        "findings": findings,
     }
     if texts:
         add_texts(document, tasks, on_stack)

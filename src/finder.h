@@ -1,0 +1,38 @@
+/*
+ * What the files that look for findings share. For finding*.c alone.
+ */
+#ifndef PA_FINDER_H
+#define PA_FINDER_H
+
+#include "finding.h"
+
+/** An object that tasks wait on: a lock, semaphore, queue … */
+struct pa_waited {
+    uint64_t object; /* first: of the index */
+    uint32_t node;   /* one of the tasks */
+    uint8_t kind;    /* enum pa_wait_kind; a queue may also have tasks that wait the other way */
+};
+
+struct pa_finder {
+    struct pa_graph *graph;
+    struct pa_findings *findings;
+    struct pa_waits waits;
+    PA_ARRAY(struct pa_waited) waited; /* all that at most PA_MAX_SURVEY tasks of each stack wait on */
+    struct pa_index waited_index;
+    struct pa_links links; /* scratch */
+    bool is_open;          /* the finding that was begun last is kept */
+    bool in_locks;         /* some thread is in the midst of a method of asyncio's locks or queues */
+    bool in_call_soon;     /* likewise of call_soon() */
+};
+
+/** Begin a finding; what follows belongs to it. NULL if there is no room: then it is counted. */
+struct pa_finding *pa_finding_begin(struct pa_finder *finder, enum pa_finding_kind kind, uint8_t variant, uint64_t number);
+/** Add a task (or a future that is a node) or an object to the finding that was begun last. */
+void pa_finding_add_task(struct pa_finder *finder, uint32_t node);
+void pa_finding_add_object(struct pa_finder *finder, uint64_t object);
+/** finding_task.c: done-not-woken, orphaned, runaway. */
+void pa_find_not_woken(struct pa_finder *finder);
+void pa_find_orphaned(struct pa_finder *finder);
+void pa_find_runaway(struct pa_finder *finder);
+
+#endif

@@ -1,0 +1,149 @@
+/* Looking for findings, one kind after the other. See finding.h and finder.h. */
+#include "finder.h"
+
+#include "limits.h"
+
+/* One line a kind, in the order in which they are told; a function may find several kinds. */
+static const struct {
+    const char *name;
+    void (*find)(struct pa_finder *finder);
+} kinds[PA_FINDING_COUNT] = {
+    [PA_FINDING_DONE_NOT_WOKEN] = {"done-not-woken", pa_find_not_woken},
+    [PA_FINDING_ORPHANED] = {"orphaned", pa_find_orphaned},
+    [PA_FINDING_RUNAWAY] = {"runaway", pa_find_runaway},
+};
+
+const char *pa_finding_kind_name(enum pa_finding_kind kind)
+{
+    return kinds[kind].name;
+}
+
+/* ---- keeping */
+
+struct pa_finding *pa_finding_begin(struct pa_finder *finder, enum pa_finding_kind kind, uint8_t variant, uint64_t number)
+{
+    struct pa_findings *findings = finder->findings;
+    struct pa_finding *finding = pa_array_push(finder->graph->work, &findings->items, PA_MAX_FINDINGS);
+    finder->is_open = finding != NULL;
+    findings->more += finding == NULL;
+    if (finding)
+        *finding = (struct pa_finding){.kind = (uint8_t)kind,
+                                       .variant = variant,
+                                       .first_task = findings->tasks.count,
+                                       .first_object = findings->objects.count,
+                                       .number = number};
+    return finding;
+}
+
+void pa_finding_add_task(struct pa_finder *finder, uint32_t node)
+{
+    struct pa_findings *findings = finder->findings;
+    uint32_t *slot = finder->is_open ? pa_array_push(finder->graph->work, &findings->tasks, PA_NONE) : NULL;
+    if (!slot)
+        return;
+    *slot = node;
+    findings->items.items[findings->items.count - 1].task_count++;
+}
+
+void pa_finding_add_object(struct pa_finder *finder, uint64_t object)
+{
+    struct pa_findings *findings = finder->findings;
+    uint64_t *slot = finder->is_open ? pa_array_push(finder->graph->work, &findings->objects, PA_NONE) : NULL;
+    if (!slot)
+        return;
+    *slot = object;
+    findings->items.items[findings->items.count - 1].object_count++;
+}
+
+/* ---- what tasks wait on */
+
+static void note_waited(struct pa_finder *finder, const struct pa_waits_on *waits_on, uint32_t node)
+{
+    struct pa_work *work = finder->graph->work;
+    if (waits_on->object == 0 ||
+        pa_index_find(&finder->waited_index, finder->waited.items, sizeof(struct pa_waited), waits_on->object) != PA_NONE)
+        return;
+    struct pa_waited *waited = pa_array_push(work, &finder->waited, PA_NONE);
+    if (!waited)
+        return;
+    *waited = (struct pa_waited){waits_on->object, node, (uint8_t)waits_on->kind};
+    pa_index_add(work, &finder->waited_index, finder->waited.items, sizeof(struct pa_waited), finder->waited.count - 1);
+}
+
+/* A few tasks of each stack: those that wait on one object nearly always have the same, and the object knows all that wait on it. */
+static void survey(struct pa_finder *finder)
+{
+    struct pa_graph *graph = finder->graph;
+    struct pa_waits_on waits_on;
+    size_t size = graph->codes->stacks.count * sizeof(uint32_t);
+    uint32_t *asked = pa_work_resize(graph->work, NULL, 0, size), count = graph->codes->stacks.count;
+    if (!asked)
+        return;
+    memset(asked, 0, size);
+    for (uint32_t id = 0; id < graph->nodes.count && pa_work_step(graph->work); id++) {
+        const struct pa_node *node = &graph->nodes.items[id];
+        if (node->wait != PA_WAIT_FUTURE || node->stack >= count || asked[node->stack] == PA_MAX_SURVEY)
+            continue;
+        asked[node->stack]++;
+        pa_task_objects(graph, id, &finder->links);
+        pa_waits_read(&finder->waits, id, finder->links.count ? finder->links.items[0] : 0, &waits_on);
+        note_waited(finder, &waits_on, id);
+    }
+    pa_work_resize(graph->work, asked, size, 0);
+}
+
+/* What threads are in the midst of: then an object may look as it never stays. */
+static void look_at_threads(struct pa_finder *finder)
+{
+    struct pa_graph *graph = finder->graph;
+    const struct pa_arena *text = &graph->objects->text;
+    for (uint32_t i = 0; i < graph->thread_frames.count && pa_work_step(graph->work); i++) {
+        const struct pa_frame *frame = &graph->codes->frames.items[graph->thread_frames.items[i].frame];
+        if (pa_text_ends(text, frame->file, "/asyncio/locks.py") || pa_text_ends(text, frame->file, "/asyncio/queues.py"))
+            finder->in_locks = true;
+        if (pa_text_ends(text, frame->function, ".call_soon") || pa_text_ends(text, frame->function, ".call_soon_threadsafe") ||
+            pa_text_ends(text, frame->function, "._call_soon"))
+            finder->in_call_soon = true;
+    }
+}
+
+/* ---- all of them */
+
+static void mark_nodes(const struct pa_findings *findings)
+{
+    for (uint32_t i = 0; i < findings->tasks.count; i++)
+        findings->graph->nodes.items[findings->tasks.items[i]].flags |= PA_NODE_IN_FINDING;
+}
+
+enum pa_status pa_findings_make(struct pa_findings *findings, struct pa_graph *graph)
+{
+    struct pa_finder finder = {.graph = graph, .findings = findings};
+    if (findings->made)
+        return PA_OK;
+    *findings = (struct pa_findings){.graph = graph};
+    pa_waits_init(&finder.waits, graph);
+    look_at_threads(&finder);
+    survey(&finder);
+    for (uint32_t kind = 0; kind < PA_FINDING_COUNT && graph->work->fatal == PA_OK; kind++) {
+        if (kinds[kind].find)
+            kinds[kind].find(&finder);
+        finder.is_open = false;
+    }
+    pa_waits_deinit(&finder.waits);
+    pa_array_free(graph->work, &finder.waited);
+    pa_index_free(graph->work, &finder.waited_index);
+    pa_array_free(graph->work, &finder.links);
+    mark_nodes(findings);
+    findings->made = graph->work->fatal == PA_OK;
+    return graph->work->fatal;
+}
+
+void pa_findings_free(struct pa_findings *findings)
+{
+    if (!findings->graph)
+        return;
+    pa_array_free(findings->graph->work, &findings->items);
+    pa_array_free(findings->graph->work, &findings->tasks);
+    pa_array_free(findings->graph->work, &findings->objects);
+    *findings = (struct pa_findings){0};
+}

@@ -1,0 +1,86 @@
+/* Findings in words: a line each. See text.h and finding.h. */
+#include "text.h"
+
+#include "limits.h"
+
+/* "Task-1", "Task-1, Task-2 and 4,094 more" */
+static void print_tasks(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    const uint32_t *tasks = pa_finding_tasks(printer->view->findings, finding);
+    uint32_t shown = finding->task_count <= PA_GROUP_NAMES ? finding->task_count : PA_GROUP_NAMES - 1;
+    for (uint32_t i = 0; i < shown; i++) {
+        if (i > 0)
+            pa_out(printer->out, PA_STYLE_PLAIN, i + 1 == finding->task_count ? " and " : ", ");
+        pa_print_short(printer, tasks[i]);
+    }
+    if (shown < finding->task_count) {
+        pa_out(printer->out, PA_STYLE_PLAIN, " and ");
+        pa_out_counted(printer->out, finding->task_count - shown, "more", "more");
+    }
+}
+
+/* "Lock 0x7f…" */
+static void print_object(struct pa_printer *printer, const struct pa_finding *finding, uint32_t place)
+{
+    uint64_t object = pa_finding_object(printer->view->findings, finding, place);
+    struct pa_text type = pa_object_type_name(printer->graph, object);
+    pa_out_target(printer->out, PA_STYLE_FUNCTION, pa_arena_text(&printer->graph->objects->text, type), type.length);
+    pa_out(printer->out, PA_STYLE_PLAIN, " ");
+    pa_out_address(printer->out, object);
+}
+
+static void words(struct pa_printer *printer, const char *text)
+{
+    pa_out(printer->out, PA_STYLE_PLAIN, text);
+}
+
+static void print_not_woken(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    print_tasks(printer, finding);
+    words(printer, " awaits ");
+    print_object(printer, finding, 0);
+    words(printer, ", which is done, but no handle of its loop will wake it");
+}
+
+static void print_orphaned(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    bool one = finding->task_count == 1;
+    pa_out_counted(printer->out, finding->task_count, "pending task of ", "pending tasks of ");
+    print_object(printer, finding, 0);
+    words(printer, finding->variant == PA_ORPHANED_CLOSED ? ", which is closed: "
+                   : finding->variant == PA_ORPHANED_LOOP_THREAD
+                       ? ", whose thread is gone: "
+                       : (one ? ", which does not run, and the thread of the task has exited: "
+                              : ", which does not run, and the thread of the tasks has exited: "));
+    print_tasks(printer, finding);
+}
+
+static void print_runaway(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    print_tasks(printer, finding);
+    if (finding->variant == PA_RUNAWAY_CANCELS) {
+        words(printer, " was asked to cancel ");
+        pa_out_count(printer->out, finding->number);
+        words(printer, " times and is pending");
+        return;
+    }
+    words(printer, " has ");
+    if (finding->variant == PA_RUNAWAY_CALLBACKS) {
+        pa_out_count(printer->out, finding->number);
+        words(printer, " callbacks, more than tasks await it");
+    } else {
+        pa_out_count(printer->out, finding->number);
+        words(printer, " awaiters that have ended");
+    }
+}
+
+void pa_print_finding(struct pa_printer *printer, uint32_t index)
+{
+    static void (*const print[PA_FINDING_COUNT])(struct pa_printer *, const struct pa_finding *) = {
+        [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken,
+        [PA_FINDING_ORPHANED] = print_orphaned,
+        [PA_FINDING_RUNAWAY] = print_runaway,
+    };
+    const struct pa_finding *finding = &printer->view->findings->items.items[index];
+    print[finding->kind](printer, finding);
+}
