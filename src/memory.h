@@ -3,7 +3,8 @@
  *
  * Two ways stand behind it. Of a core, the runs that the debugger lists are read from a mapping of the core file, since a heap of
  * many gigabytes must not be copied block by block. All else (live processes, file-backed memory that is not in the core, a list
- * that did not parse) goes through pa_target.read with a bounded cache of blocks. Neither interprets anything: bytes in, bytes out.
+ * that did not parse) goes through a bounded cache of blocks, which the kernel fills from a process of this machine, and else
+ * pa_target.read. Neither interprets anything: bytes in, bytes out.
  */
 #ifndef PA_MEMORY_H
 #define PA_MEMORY_H
@@ -29,6 +30,7 @@ struct pa_memory {
         uint64_t start, size;
         const uint8_t *bytes;
     } recent[PA_RECENT_RUNS];
+    bool direct;                              /* pa_target.process is read without the debugger */
     bool core_only;                           /* what the core lacks is missing: the debugger has the files of another program */
     struct pa_block *blocks[PA_CACHE_BLOCKS]; /* in the order in which they are taken again */
     uint32_t block_count, taken;

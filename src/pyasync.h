@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define PA_VERSION     "0.1.0"
-#define PA_ABI_VERSION 3
+#define PA_ABI_VERSION 4
 
 /** What a library function, or a function of the front, answers. */
 enum pa_status {
@@ -121,6 +121,9 @@ struct pa_target {
      * knows what stands at an address at once, but may have to read much debug data to find a symbol by its name.
      */
     int32_t (*symbol_at)(uint64_t address, const char *name);
+
+    /** The process to read with process_vm_readv(2), if that is the target as it stands now; 0: read everything through read(). */
+    int64_t process;
 };
 
 enum pa_command {

@@ -109,7 +109,7 @@ OPTIONS = (
     Option("--output", _EVERY, "write to FILE (0600, replaced at the end) and print nothing", "output", "FILE"),
     Option("--show-secrets", _SHOWN, "do not hide what looks like a password or token", flag=library.REQUEST_SHOW_SECRETS),
     Option("--exhaustive", _EVERY, "search all memory of a live process for Python's tables", flag=library.REQUEST_EXHAUSTIVE),
-    Option("--no-map", _EVERY, "read a core through GDB only, for a core file that still changes", "no_map"),
+    Option("--no-map", _EVERY, "read through GDB only, as for a core file that still changes", "no_map"),
     Option("--memory-stats", _EVERY, "say how much memory the library used", flag=library.REQUEST_MEMORY_STATS, hidden=True),
     Option("--help", _EVERY, "show this help", "help"),
 )  # fmt: skip

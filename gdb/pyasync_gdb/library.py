@@ -6,7 +6,7 @@ A change of a structure or of the meaning of a value in src/pyasync.h raises PA_
 import ctypes
 import os
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 STRUCT_OBJECT, STRUCT_TASK, STRUCT_FUTURE = range(3)  # enum pa_struct_id
 
@@ -131,6 +131,7 @@ class Target(ctypes.Structure):
         ("write", WriteFunction),
         ("poll", PollFunction),
         ("symbol_at", SymbolAtFunction),
+        ("process", ctypes.c_int64),
     ]
 
 

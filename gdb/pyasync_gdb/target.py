@@ -51,6 +51,7 @@ class Target:
             write=library.WriteFunction(self._guarded(self._print)),
             poll=library.PollFunction(self._guarded(self._poll)),
             symbol_at=library.SymbolAtFunction(self._guarded(self._symbol_at)),
+            process=_process_here() if use_map else 0,
         )
 
     def call(self, function: Callable[..., int], *arguments: Any, write: Optional[Callable[[int, bytes], None]] = None) -> int:
@@ -174,6 +175,14 @@ class Target:
     def _poll(self) -> int:
         # Letting SIGINT in, which _guarded does, is all: GDB's handler makes Python raise KeyboardInterrupt.
         return library.OK
+
+
+def _process_here() -> int:
+    """The selected process, if it runs on this machine and its memory now is what GDB shows; 0: it is not so."""
+    inferior, thread = gdb.selected_inferior(), gdb.selected_thread()
+    is_here = inferior.connection is not None and inferior.connection.type == "native"
+    # A recording may be replayed: then GDB shows memory as it was.
+    return thread.ptid[0] if is_here and thread is not None and gdb.current_recording() is None else 0
 
 
 def _encode(text: Optional[str]) -> Optional[bytes]:
