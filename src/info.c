@@ -54,6 +54,10 @@ static void print_memory(struct pa_session *session)
     if (session->memory.map)
         pa_out_format(out, PA_STYLE_PLAIN, "Memory: %.1f MB in %u ranges of the mapped core file; the rest through GDB\n",
                       (double)mapped / 1e6, ranges);
+    else if (session->memory.direct)
+        pa_out_format(out, PA_STYLE_PLAIN,
+                      "Memory: of process %lld itself, in blocks of %u KiB; what it does not give through GDB\n",
+                      (long long)session->work.target->process, PA_CACHE_BLOCK / 1024);
     else
         pa_out_format(out, PA_STYLE_PLAIN, "Memory: all through GDB, in blocks of %u KiB\n", PA_CACHE_BLOCK / 1024);
     pa_out(out, PA_STYLE_PLAIN, "The library uses ");

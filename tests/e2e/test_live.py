@@ -74,3 +74,14 @@ def test_process_works_on_after_it_was_read(gdb, build):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+@pytest.mark.parametrize("gdb, build", harness.PAIRS)
+def test_memory_is_the_same_by_the_kernel_and_through_gdb(gdb, build, scratch):
+    harness.prepare()
+    commands = ("py-async-bt --all --locals --no-map", "py-async-info --no-map", "py-async-bt --all --locals", "py-async-info")
+    with harness.running(harness.scenario_command(build, "threads", "live", scratch), scratch) as process:
+        slow, through_gdb, fast, by_kernel = harness.ask(gdb, f"/usr/bin/{build}", f"attach {process.pid}", *commands)
+    assert fast.text == slow.text and fast.text, slow
+    assert "Memory: all through GDB" in through_gdb.text, through_gdb
+    assert f"Memory: of process {process.pid} itself" in by_kernel.text, by_kernel

@@ -3,6 +3,8 @@
 #include "limits.h"
 #include "memory.h"
 
+#include <unistd.h>
+
 static struct image *image;
 static struct pa_work work;
 static struct pa_memory memory;
@@ -256,6 +258,44 @@ START_TEST(test_core_that_cannot_be_mapped_is_read_through_the_debugger)
 }
 END_TEST
 
+/* A process of this machine: this one, whose own bytes the image does not have. */
+START_TEST(test_process_is_read_without_the_debugger)
+{
+    uint64_t *words = aligned_alloc(PA_CACHE_BLOCK, PA_CACHE_BLOCK), word;
+    image->target.process = getpid();
+    start();
+    for (uint32_t i = 0; i < PA_CACHE_BLOCK / 8; i++)
+        words[i] = i;
+    for (uint32_t i = 0; i < PA_CACHE_BLOCK / 8; i++) {
+        check_fast(pa_memory_u64(&memory, (uintptr_t)&words[i], &word));
+        check_fast(word == i);
+    }
+    ck_assert_uint_eq(image->reads, 0);
+    free(words);
+}
+END_TEST
+
+START_TEST(test_what_the_process_does_not_give_the_debugger_does)
+{
+    image->target.process = getpid();
+    fill(BASE, 0x1000); /* below all that Linux maps */
+    start();
+    ck_assert(reads(BASE, 0x1000));
+    ck_assert(!reads(BASE + 0x1000, 8));
+    ck_assert(memory.direct);
+}
+END_TEST
+
+START_TEST(test_process_that_is_gone_is_read_through_the_debugger)
+{
+    image->target.process = INT32_MAX; /* more than Linux gives out */
+    fill(BASE, 0x1000);
+    start();
+    ck_assert(reads(BASE, 0x1000));
+    ck_assert(!memory.direct);
+}
+END_TEST
+
 /* Ranges as a debugger must not give them. */
 static int64_t bad_ranges(struct pa_range *ranges, uint64_t capacity)
 {
@@ -442,6 +482,9 @@ Suite *memory_suite(void)
     tcase_add_test(tests, test_interrupted_page_read_is_no_missing_memory);
     tcase_add_test(tests, test_debugger_that_cannot_list_memory_is_read_all_the_same);
     tcase_add_test(tests, test_core_that_cannot_be_mapped_is_read_through_the_debugger);
+    tcase_add_test(tests, test_process_is_read_without_the_debugger);
+    tcase_add_test(tests, test_what_the_process_does_not_give_the_debugger_does);
+    tcase_add_test(tests, test_process_that_is_gone_is_read_through_the_debugger);
     tcase_add_test(tests, test_ranges_that_cannot_be_are_dropped_or_clamped);
     tcase_add_test(tests, test_absurd_number_of_ranges_is_refused);
     tcase_add_loop_test(tests, test_scan_finds_aligned_words_in_the_ranges_asked_for, 0, 2);
