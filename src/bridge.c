@@ -42,6 +42,38 @@ static uint64_t innermost_frame(const struct pa_graph *graph, const struct pa_gr
     return frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
 }
 
+/*
+ * What the innermost frames of all suspended greenlets refer to: only a coroutine that awaits one of these can be a bridge. So a million
+ * tasks cost no look at their variables.
+ */
+static void read_held(struct pa_graph *graph)
+{
+    graph->held_read = true;
+    for (uint32_t id = 0; id < graph->greenlets.count && pa_work_step(graph->work); id++) {
+        const struct pa_greenlet *greenlet = &graph->greenlets.items[id];
+        if (greenlet->state != PA_GREENLET_SUSPENDED || greenlet->frame_count == 0)
+            continue;
+        uint64_t iframe = innermost_frame(graph, greenlet);
+        uint32_t count = variable_count(graph, iframe);
+        for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
+            uint64_t object = variable_at(graph, iframe, i);
+            if (object == 0 || pa_index_find(&graph->held_index, graph->held.items, sizeof(object), object) != PA_NONE)
+                continue;
+            uint64_t *slot = pa_array_push(graph->work, &graph->held, PA_MAX_GREENLETS);
+            if (!slot)
+                return;
+            *slot = object;
+            if (!pa_index_add(graph->work, &graph->held_index, graph->held.items, sizeof(object), graph->held.count - 1))
+                return;
+        }
+    }
+}
+
+static bool is_held(struct pa_graph *graph, uint64_t object)
+{
+    return pa_index_find(&graph->held_index, graph->held.items, sizeof(object), object) != PA_NONE;
+}
+
 static bool holds(struct pa_graph *graph, const struct pa_greenlet *greenlet, uint64_t awaited)
 {
     uint64_t iframe = innermost_frame(graph, greenlet);
@@ -65,7 +97,7 @@ static uint32_t greenlet_in(struct pa_graph *graph, uint64_t iframe, uint32_t pl
 /* The greenlet between a coroutine and what it awaits, or PA_NONE. */
 static uint32_t find(struct pa_graph *graph, uint64_t coroutine, uint64_t awaited)
 {
-    if (awaited == 0 || !pa_kind_is_gen(pa_kind_of(graph->objects, coroutine)))
+    if (!is_held(graph, awaited) || !pa_kind_is_gen(pa_kind_of(graph->objects, coroutine)))
         return PA_NONE;
     uint64_t iframe = coroutine + PA_OFFSET(graph->layout, gen_iframe);
     uint32_t count = variable_count(graph, iframe);
@@ -174,6 +206,8 @@ void pa_bridge(struct pa_graph *graph, struct pa_chain *chain, uint64_t waiter)
 {
     if (graph->greenlets.count == 0 || chain->end == PA_END_EXECUTING || chain->end == PA_END_CREATED)
         return;
+    if (!graph->held_read)
+        read_held(graph);
     if (chain->end == PA_END_YIELD)
         enter_portals(graph, chain, waiter);
     for (uint32_t i = 0; i < chain->links.count && pa_work_step(graph->work); i++) {

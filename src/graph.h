@@ -176,6 +176,9 @@ struct pa_graph {
     PA_ARRAY(struct pa_greenlet) greenlets;
     struct pa_index greenlet_index;
     struct pa_thread_frames greenlet_frames;
+    PA_ARRAY(uint64_t) held; /* bridge.c: objects that suspended greenlets may wait for */
+    struct pa_index held_index;
+    bool held_read;
     const char *greenlets_how; /* how they were found; NULL: the process has no greenlets */
     PA_ARRAY(struct pa_loop) loops;
     struct pa_index loop_index;
