@@ -3,7 +3,7 @@
  *
  * Bridges, as SQLAlchemy's greenlet_spawn(), switch to a greenlet that runs synchronous code; that switches back with an awaitable, which the
  * coroutine awaits in its place. So a suspended coroutine has a variable that is a suspended greenlet, and the greenlet's innermost frame has
- * one that is the very object that the coroutine awaits. Then the greenlet's frames stand between the coroutine and what it awaits.
+ * one that is the very object that the coroutine awaits (or both have one of which that was made by its __await__). Then the greenlet's frames stand between the coroutine and what it awaits.
  *
  * Portals, as greenback's, run the task's coroutines themselves inside a greenlet; synchronous code in there drives another coroutine by
  * send() and hands what that yields to the task, through a generator that stands where the task's coroutine was. So a generator that has
@@ -12,6 +12,7 @@
  */
 #include "graph.h"
 
+#include "held.h"
 #include "instance.h"
 #include "limits.h"
 
@@ -42,6 +43,40 @@ static uint64_t innermost_frame(const struct pa_graph *graph, const struct pa_gr
     return frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
 }
 
+static void add_held(struct pa_graph *graph, uint64_t object)
+{
+    if (object == 0 || pa_index_find(&graph->held_index, graph->held.items, sizeof(object), object) != PA_NONE)
+        return;
+    uint64_t *slot = pa_array_push(graph->work, &graph->held, PA_MAX_GREENLETS);
+    if (!slot)
+        return;
+    *slot = object;
+    if (!pa_index_add(graph->work, &graph->held_index, graph->held.items, sizeof(object), graph->held.count - 1))
+        graph->held.count--;
+}
+
+/* What awaiting an object leads to, as a chain has it: chains have no links for wrappers. The object itself if it is no awaitable of another. */
+static uint64_t inside_of(struct pa_graph *graph, uint64_t object)
+{
+    uint64_t inside = 0;
+    switch (pa_kind_of(graph->objects, object)) {
+    case PA_KIND_COROUTINE_WRAPPER:
+    case PA_KIND_ASYNC_GEN_ASEND:
+    case PA_KIND_ASYNC_GEN_ATHROW:
+    case PA_KIND_ANEXT_AWAITABLE:
+        /* Objects/genobject.c: cw_coroutine, ags_gen, agt_gen and wrapped are the first field of these. */
+        if (!pa_memory_u64(graph->memory, object + PA_OFFSET(graph->layout, wrapper_object), &inside))
+            return object;
+        break;
+    case PA_KIND_OTHER:
+        inside = pa_held_coroutine(graph->codes, object);
+        break;
+    default:
+        break;
+    }
+    return inside ? inside : object;
+}
+
 /*
  * What the innermost frames of all suspended greenlets refer to: only a coroutine that awaits one of these can be a bridge. So a million
  * tasks cost no look at their variables.
@@ -57,14 +92,11 @@ static void read_held(struct pa_graph *graph)
         uint32_t count = variable_count(graph, iframe);
         for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
             uint64_t object = variable_at(graph, iframe, i);
-            if (object == 0 || pa_index_find(&graph->held_index, graph->held.items, sizeof(object), object) != PA_NONE)
-                continue;
-            uint64_t *slot = pa_array_push(graph->work, &graph->held, PA_MAX_GREENLETS);
-            if (!slot)
-                return;
-            *slot = object;
-            if (!pa_index_add(graph->work, &graph->held_index, graph->held.items, sizeof(object), graph->held.count - 1))
-                return;
+            add_held(graph, object);
+            for (uint32_t step = 0; object != 0 && step < PA_MAX_WRAPPERS; step++) {
+                object = inside_of(graph, object);
+                add_held(graph, object);
+            }
         }
     }
 }
@@ -74,12 +106,37 @@ static bool is_held(struct pa_graph *graph, uint64_t object)
     return pa_index_find(&graph->held_index, graph->held.items, sizeof(object), object) != PA_NONE;
 }
 
-static bool holds(struct pa_graph *graph, const struct pa_greenlet *greenlet, uint64_t awaited)
+/* The object whose __await__ is a function that yields: the generator has it for its first variable, self. 0 if there is none. */
+static uint64_t self_of(struct pa_graph *graph, uint64_t generator)
 {
-    uint64_t iframe = innermost_frame(graph, greenlet);
+    uint64_t iframe = generator + PA_OFFSET(graph->layout, gen_iframe);
+    bool is_generator = pa_kind_of(graph->objects, generator) == PA_KIND_GENERATOR;
+    return is_generator && variable_count(graph, iframe) > 0 ? variable_at(graph, iframe, 0) : 0;
+}
+
+static bool has_variable(struct pa_graph *graph, uint64_t iframe, uint64_t object)
+{
     uint32_t count = variable_count(graph, iframe);
     for (uint32_t i = 0; i < count; i++) {
-        if (variable_at(graph, iframe, i) == awaited)
+        if (variable_at(graph, iframe, i) == object)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a coroutine's frame has the same awaitable as a greenlet's innermost one, and what is awaited was made by that. */
+static bool share_awaitable(struct pa_graph *graph, uint64_t coroutine_frame, uint64_t iframe, uint64_t awaited)
+{
+    uint32_t count = variable_count(graph, iframe);
+    uint64_t self = self_of(graph, awaited);
+    for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
+        uint64_t object = variable_at(graph, iframe, i), inside = object;
+        bool leads = self != 0 && object == self;
+        for (uint32_t step = 0; object != 0 && !leads && step < PA_MAX_WRAPPERS; step++) {
+            inside = inside_of(graph, inside);
+            leads = inside == awaited;
+        }
+        if (leads && has_variable(graph, coroutine_frame, object))
             return true;
     }
     return false;
@@ -97,13 +154,15 @@ static uint32_t greenlet_in(struct pa_graph *graph, uint64_t iframe, uint32_t pl
 /* The greenlet between a coroutine and what it awaits, or PA_NONE. */
 static uint32_t find(struct pa_graph *graph, uint64_t coroutine, uint64_t awaited)
 {
-    if (!is_held(graph, awaited) || !pa_kind_is_gen(pa_kind_of(graph->objects, coroutine)))
+    if (awaited == 0 || !(is_held(graph, awaited) || is_held(graph, self_of(graph, awaited))) ||
+        !pa_kind_is_gen(pa_kind_of(graph->objects, coroutine)))
         return PA_NONE;
     uint64_t iframe = coroutine + PA_OFFSET(graph->layout, gen_iframe);
     uint32_t count = variable_count(graph, iframe);
     for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
         uint32_t id = greenlet_in(graph, iframe, i);
-        if (id != PA_NONE && holds(graph, &graph->greenlets.items[id], awaited))
+        uint64_t inner = id == PA_NONE ? 0 : innermost_frame(graph, &graph->greenlets.items[id]);
+        if (inner != 0 && (has_variable(graph, inner, awaited) || share_awaitable(graph, iframe, inner, awaited)))
             return id;
     }
     return PA_NONE;

@@ -105,6 +105,9 @@
 /* Variables of a frame that are looked at for a greenlet; SQLAlchemy's frames have eight. */
 #define PA_MAX_BRIDGE_VARIABLES 256u
 
+/* Awaitables around one another, as anext(iterator, default) around __anext__() around an async generator. */
+#define PA_MAX_WRAPPERS 3u
+
 /* Coroutines that are followed to find the one that a portal drives: it has one or two. Portals inside one another. */
 #define PA_MAX_PORTAL_TRIES 16u
 #define PA_MAX_PORTALS      16u

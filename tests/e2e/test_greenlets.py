@@ -100,19 +100,23 @@ def test_without_any_file(gdb, build):
         check(each, answer)
 
 
-@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
-def test_live(gdb, build, scratch):
+def live(gdb, build, scratch, scenarios, command):
     """All scenarios run at once, and one GDB attaches to each."""
     made, targets = [], []
     with contextlib.ExitStack() as stack:
-        for scenario in scenarios_of(build):
+        for scenario in scenarios:
             folder = scratch / scenario
             folder.mkdir()
             made.append(harness.Scenario(folder, harness.scenario_command(build, f"greenlets/{scenario}", "live", folder), ""))
             process = stack.enter_context(harness.running(made[-1].command, folder))
             targets.append(f"attach {process.pid}")
-        for each, (answer,) in zip(made, harness.ask_all(gdb, f"/usr/bin/{build}", targets, COMMANDS[:1])):
-            check(each, answer)
+        return made, harness.ask_all(gdb, f"/usr/bin/{build}", targets, [command])
+
+
+@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
+def test_live(gdb, build, scratch):
+    for each, (answer,) in zip(*live(gdb, build, scratch, scenarios_of(build), COMMANDS[0])):
+        check(each, answer)
 
 
 @pytest.mark.parametrize("build", harness.BUILDS)
@@ -162,19 +166,7 @@ def test_a_death_by_stale_instrumentation_is_named(gdb, build, target, function,
     assert (finding["kind"], finding["thread"], finding["function"]) == ("stale_instrumentation_death", 1, function), document
 
 
-BRIDGES = {"bridge_sqlalchemy": ("nested", 2), "bridge_portal": ("portal_in_portal", 2)}
-
-
-@pytest.mark.parametrize("build", harness.BUILDS)
-@pytest.mark.parametrize("gdb", harness.GDBS)
-@pytest.mark.parametrize("scenario", BRIDGES)
-def test_tasks_run_through_greenlets(gdb, build, scenario):
-    """One stack out of the coroutines and the greenlets between them; --compat has what asyncio prints, without these."""
-    oracle = harness.make_core(build, f"greenlets/{scenario}").oracle
-    names = list(oracle["texts"])
-    task, greenlets = BRIDGES[scenario]
-    commands = ["py-async-bt --all --json", f"py-async-bt {task}", *(f"py-async-bt {name} --compat" for name in names)]
-    answer, text, *compat = harness.ask_core(gdb, build, f"greenlets/{scenario}", *commands)
+def check_bridges(oracle, answer):
     document = answer.json()
     assert document["complete"], answer
     tasks = {task["name"]: task for task in document["tasks"]}
@@ -183,9 +175,33 @@ def test_tasks_run_through_greenlets(gdb, build, scenario):
         assert compare.frames(document, mine["stack"]) == compare.oracle_frames(right["stack"]), answer.repeat
         assert mine.get("greenlets") == right["greenlets"], answer.repeat
         assert len(mine["objects"]) == len(right["stack"]), answer.repeat
+
+
+# A task, and how many greenlets it runs through.
+BRIDGES = {"bridge_sqlalchemy": ("nested", 2), "bridge_portal": ("portal_in_portal", 2), "bridge_session": ("execute", 1)}
+
+
+@pytest.mark.parametrize("build", harness.BUILDS)
+@pytest.mark.parametrize("gdb", harness.GDBS)
+@pytest.mark.parametrize("scenario", BRIDGES)
+def test_tasks_run_through_greenlets(gdb, build, scenario):
+    """One stack out of the coroutines and the greenlets between them; --compat has what asyncio prints, without these."""
+    oracle = harness.make_core(build, f"greenlets/{scenario}").oracle
+    names = list(oracle.get("texts", ()))
+    task, greenlets = BRIDGES[scenario]
+    commands = ["py-async-bt --all --json", f"py-async-bt {task}", *(f"py-async-bt {name} --compat" for name in names)]
+    answer, text, *compat = harness.ask_core(gdb, build, f"greenlets/{scenario}", *commands)
+    check_bridges(oracle, answer)
     assert text.text.count("  : runs through greenlet 0x") == greenlets, text
     for name, ours in zip(names, compat):
         assert ours.text == oracle["texts"][name] + "\n", ours
+
+
+@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
+def test_bridges_live(gdb, build, scratch):
+    made, answers = live(gdb, build, scratch, BRIDGES, "py-async-bt --all --json")
+    for each, (answer,) in zip(made, answers):
+        check_bridges(each.oracle, answer)
 
 
 RUNNING = {

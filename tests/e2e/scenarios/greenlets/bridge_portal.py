@@ -139,29 +139,6 @@ async def ambiguous():
     await hands_over(future, one, other)
 
 
-def stack_of(task):
-    """The task's frames, innermost first, with the greenlets that they belong to."""
-    entries, greenlets, awaitable = [], [], task.get_coro()
-    while awaitable is not None and not isinstance(awaitable, asyncio.Future):
-        prefix = "cr" if hasattr(awaitable, "cr_frame") else "gi"
-        if not hasattr(awaitable, f"{prefix}_frame"):
-            break
-        frame = getattr(awaitable, f"{prefix}_frame")
-        entries.append(oracle.frame_entry(frame))
-        greenlets.append(None)
-        awaitable = getattr(awaitable, "cr_await" if prefix == "cr" else "gi_yieldfrom")
-        function = frame.f_code.co_name
-        through = frame.f_locals.get({"greenlet_spawn": "context", "shim": "resume"}.get(function))
-        if through is None or frame.f_locals.get("yielded", True) is None:
-            continue
-        inside = list(oracle.inner_to_outer(through.gr_frame))
-        entries += map(oracle.frame_entry, reversed(inside))
-        greenlets += [oracle.address(through)] * len(inside)
-        if function == "shim":
-            awaitable = inside[0].f_locals["coroutine"]
-    return {"name": task.get_name(), "stack": entries[::-1], "greenlets": greenlets[::-1] if any(greenlets) else None}
-
-
 FUNCTIONS = (portal, no_sync_code, portal_in_portal, bridge_in_portal, portal_in_bridge, yields, near_miss, ambiguous)
 
 
@@ -169,7 +146,7 @@ async def main():
     loop = asyncio.get_running_loop()
     tasks = [asyncio.create_task(function(), name=function.__name__) for function in FUNCTIONS]
     await asyncio.sleep(0.05)
-    oracle.extra["tasks"] = [stack_of(task) for task in tasks]
+    oracle.bridged(tasks, {"shim": "resume"})
     # asyncio stops at a generator; where it stands for no portal, ours has it.
     oracle.extra["texts"] = {task.get_name(): asyncio.format_call_graph(task) for task in tasks[:-3]}
     loop.call_soon(oracle.stop)

@@ -33,6 +33,8 @@ KINDS = {
     types.GeneratorType: "generator",
     types.AsyncGeneratorType: "async generator",
 }
+# Awaitables that do not tell what they are around.
+WRAPPERS = ("coroutine_wrapper", "async_generator_asend", "anext_awaitable")
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 
@@ -119,6 +121,38 @@ def entry(thing, frames):
         stack = frames[thread] if running else inner_to_outer(thing.gr_frame)
         result["stack"] = [frame_entry(frame) for frame in stack]
     return result | known
+
+
+def bridged(tasks, through=None):
+    """
+    Write down each task's frames, innermost first, with the greenlets that they belong to.
+
+    @p through is the function of a coroutine that goes on in a greenlet: its variable that is this greenlet.
+    """
+    extra["tasks"] = [bridged_entry(task, {"greenlet_spawn": "context", **(through or {})}) for task in tasks]
+
+
+def bridged_entry(task, through):
+    entries, greenlets, awaitable = [], [], task.get_coro()
+    while awaitable is not None:
+        while type(awaitable).__name__ in WRAPPERS:
+            awaitable = gc.get_referents(awaitable)[0]
+        prefix = next((each for each in ("cr", "gi", "ag") if hasattr(awaitable, f"{each}_frame")), None)
+        frame = prefix and getattr(awaitable, f"{prefix}_frame")
+        if frame is None:
+            break
+        entries.append(frame_entry(frame))
+        greenlets.append(None)
+        awaitable = getattr(awaitable, "gi_yieldfrom" if prefix == "gi" else f"{prefix}_await")
+        inner = frame.f_locals.get(through.get(frame.f_code.co_name))
+        if inner is None or frame.f_locals.get("yielded", True) is None:
+            continue
+        inside = list(inner_to_outer(inner.gr_frame))
+        entries += map(frame_entry, reversed(inside))
+        greenlets += [address(inner)] * len(inside)
+        if prefix == "gi":
+            awaitable = inside[0].f_locals["coroutine"]
+    return {"name": task.get_name(), "stack": entries[::-1], "greenlets": greenlets[::-1] if any(greenlets) else None}
 
 
 def thread_of(thing):
