@@ -1,6 +1,9 @@
 /* The graph's containers, and the order in which it is filled. See graph.h. */
 #include "graph.h"
 
+#include <math.h>
+#include <time.h>
+
 void pa_graph_init(struct pa_graph *graph, struct pa_codes *codes, uint64_t runtime)
 {
     *graph = (struct pa_graph){
@@ -10,6 +13,7 @@ void pa_graph_init(struct pa_graph *graph, struct pa_codes *codes, uint64_t runt
         .objects = codes->objects,
         .codes = codes,
         .runtime = runtime,
+        .clock = NAN,
     };
 }
 
@@ -44,6 +48,9 @@ void pa_graph_deinit(struct pa_graph *graph)
 
 enum pa_status pa_graph_build(struct pa_graph *graph)
 {
+    struct timespec now;
+    if (graph->work->target->flags & PA_TARGET_OWN_CLOCK && clock_gettime(CLOCK_MONOTONIC, &now) == 0)
+        graph->clock = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
     pa_read_threads(graph);
     pa_learn_classes(graph);
     if (graph->work->fatal == PA_OK)

@@ -167,6 +167,7 @@ struct pa_graph {
     struct pa_objects *objects;
     struct pa_codes *codes;
     uint64_t runtime; /* address of _PyRuntime */
+    double clock;     /* CLOCK_MONOTONIC of the target when it was walked; NaN: not known */
 
     PA_ARRAY(struct pa_interpreter) interpreters;
     PA_ARRAY(struct pa_thread) threads;

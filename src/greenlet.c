@@ -423,29 +423,13 @@ const struct pa_thread_frame *pa_greenlet_frames(const struct pa_graph *graph, u
 
 void pa_greenlet_run(struct pa_graph *graph, const struct pa_greenlet *greenlet, struct pa_callable *callable)
 {
-    const struct pa_layout *layout = graph->layout;
-    uint64_t function = greenlet->run, code = 0;
-    *callable = (struct pa_callable){0};
     /* gevent keeps its own in Greenlet.__dict__["_run"]. */
-    uint64_t dict, callable_object = greenlet->run;
-    if (pa_kind_of(graph->objects, function) == PA_KIND_NONE_TYPE &&
-        pa_memory_u64(graph->memory, greenlet->address + PA_OFFSET(layout, greenlet_dict), &dict) && dict != 0 &&
-        pa_dict_get(graph->objects, dict, "_run", &function))
-        callable_object = function;
-    if (pa_kind_of(graph->objects, function) == PA_KIND_METHOD &&
-        !pa_memory_u64(graph->memory, function + PA_OFFSET(layout, method_function), &function))
-        function = 0;
-    if (pa_kind_of(graph->objects, function) == PA_KIND_FUNCTION)
-        pa_memory_u64(graph->memory, function + PA_OFFSET(layout, function_code), &code);
-    uint32_t id = code ? pa_code_at(graph->codes, code) : PA_NONE;
-    if (id != PA_NONE) {
-        const struct pa_code *item = &graph->codes->codes.items[id];
-        *callable = (struct pa_callable){item->qualname, item->filename, item->firstlineno};
-        return;
-    }
-    uint32_t type = pa_type_of(graph->objects, callable_object);
-    if (type != PA_NONE)
-        callable->name = graph->objects->types.items[type].name;
+    uint64_t dict, run = greenlet->run;
+    if (pa_kind_of(graph->objects, run) == PA_KIND_NONE_TYPE &&
+        pa_memory_u64(graph->memory, greenlet->address + PA_OFFSET(graph->layout, greenlet_dict), &dict) && dict != 0 &&
+        !pa_dict_get(graph->objects, dict, "_run", &run))
+        run = greenlet->run;
+    pa_callable_read(graph->codes, run, callable);
 }
 
 const char *pa_greenlets_searched(const struct pa_graph *graph)

@@ -4,6 +4,7 @@
 #ifndef PA_GREENLET_H
 #define PA_GREENLET_H
 
+#include "callable.h"
 #include "graph.h"
 
 /** Whether they were searched for in memory, and why; NULL: the garbage collector's lists have them. */
@@ -11,12 +12,6 @@ const char *pa_greenlets_searched(const struct pa_graph *graph);
 
 /** "pending", "running", …: as in the JSON. */
 const char *pa_greenlet_state_name(enum pa_greenlet_state state);
-
-/** Something that can be called: a function of Python code with its place, else the type of an object, with line 0. */
-struct pa_callable {
-    struct pa_text name, file;
-    int32_t line;
-};
 
 /** What a greenlet that has not started will call. Its run must not be 0. */
 void pa_greenlet_run(struct pa_graph *graph, const struct pa_greenlet *greenlet, struct pa_callable *callable);

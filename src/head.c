@@ -79,42 +79,6 @@ static void print_reason(struct pa_printer *printer)
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
-static void print_loop(struct pa_printer *printer, const struct pa_loop *loop)
-{
-    struct pa_graph *graph = printer->graph;
-    struct pa_output *out = printer->out;
-    if (loop->thread != PA_NONE) {
-        pa_print_thread(printer, loop->thread);
-        pa_out(out, PA_STYLE_PLAIN, ": loop ");
-    } else {
-        pa_out(out, PA_STYLE_PLAIN, "loop ");
-    }
-    pa_out_address(out, loop->address);
-    if (loop->thread == PA_NONE) {
-        pa_out(out, PA_STYLE_PLAIN, " is not running");
-    } else if (loop->task != PA_NONE) {
-        pa_out(out, PA_STYLE_PLAIN, " runs ");
-        pa_print_short(printer, loop->task);
-        uint32_t frame = graph->codes->stacks.items[graph->nodes.items[loop->task].stack].frame;
-        if (frame != PA_NONE)
-            pa_out(out, PA_STYLE_PLAIN, ", ");
-        pa_print_place(printer, frame);
-    } else {
-        pa_out(out, PA_STYLE_PLAIN, " runs no task");
-        uint32_t frame = graph->codes->stacks.items[graph->threads.items[loop->thread].stack].frame;
-        if (frame != PA_NONE)
-            pa_out(out, PA_STYLE_PLAIN, ", its thread is ");
-        pa_print_place(printer, frame);
-    }
-    if (loop->tasks > 0) {
-        pa_out(out, PA_STYLE_PLAIN, "; ");
-        pa_out_count(out, loop->waiting);
-        pa_out(out, PA_STYLE_PLAIN, " of its ");
-        pa_out_counted(out, loop->tasks, "task waits", loop->waiting == 1 ? "tasks waits" : "tasks wait");
-    }
-    pa_out(out, PA_STYLE_PLAIN, "\n");
-}
-
 static void print_totals(struct pa_printer *printer)
 {
     struct pa_graph *graph = printer->graph;
@@ -219,7 +183,7 @@ void pa_print_head(struct pa_printer *printer)
     }
     print_reason(printer);
     for (uint32_t i = 0; i < loops; i++)
-        print_loop(printer, &graph->loops.items[i]);
+        pa_print_loop(printer, i);
     if (loops < graph->loops.count) {
         pa_out(out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
         pa_out_counted(out, graph->loops.count - loops, "more loop", "more loops");

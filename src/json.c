@@ -269,40 +269,12 @@ static void write_stats(struct writer *writer)
     pa_stats_free(&stats);
 }
 
-/* What a loop does, as far as its thread's frames are certain about it. */
-static const char *loop_state(const struct pa_graph *graph, const struct pa_loop *loop)
-{
-    if (loop->thread == PA_NONE)
-        return "not running";
-    if (loop->task != PA_NONE)
-        return "task";
-    const struct pa_thread *thread = &graph->threads.items[loop->thread];
-    for (uint32_t i = 0; i < thread->frame_count; i++) {
-        const struct pa_frame *frame = &graph->codes->frames.items[graph->thread_frames.items[thread->first_frame + i].frame];
-        if (i == 0 && pa_text_ends(&graph->objects->text, frame->function, ".select") &&
-            pa_text_ends(&graph->objects->text, frame->file, "/selectors.py"))
-            return "select";
-        if (pa_text_ends(&graph->objects->text, frame->function, "Handle._run") &&
-            pa_text_ends(&graph->objects->text, frame->file, "/asyncio/events.py"))
-            return "callback";
-    }
-    return "running";
-}
-
 static void write_loops(struct writer *writer)
 {
-    struct pa_graph *graph = writer->graph;
     raw(writer, "\"loops\": [");
-    for (uint32_t i = 0; i < graph->loops.count; i++) {
-        const struct pa_loop *loop = &graph->loops.items[i];
-        raw(writer, i > 0 ? ",\n {\"id\": " : "\n {\"id\": ");
-        address(writer, loop->address);
-        raw(writer, ", \"thread\": ");
-        thread_number(writer, loop->thread);
-        raw(writer, ", \"type\": ");
-        uint32_t type = pa_type_of(graph->objects, loop->address);
-        target_text(writer, type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name);
-        number(writer, ", \"state\": \"%s\", \"tasks\": %u}", loop_state(graph, loop), loop->tasks);
+    for (uint32_t i = 0; i < writer->graph->loops.count && pa_work_step(writer->graph->work); i++) {
+        raw(writer, i > 0 ? ",\n " : "\n ");
+        pa_json_loop(writer->out, writer->graph, i);
     }
     raw(writer, "],\n");
 }

@@ -23,6 +23,9 @@ void pa_json_origin(struct pa_output *out, struct pa_graph *graph, uint32_t node
 void pa_json_exception(struct pa_output *out, struct pa_graph *graph, struct pa_values *values, uint32_t node,
                        pa_stack_number *stack_number, void *context);
 
+/** json_loops.c: an event loop, an object. */
+void pa_json_loop(struct pa_output *out, struct pa_graph *graph, uint32_t loop);
+
 /** json_waits.c: the member "waits_on" of a task that waits. Its comma stands before it. */
 void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struct pa_waits_on *waits_on);
 

@@ -3,8 +3,6 @@
 
 #include "number.h"
 
-#include <math.h>
-
 /* Formats are slow for what is written of every task: addresses and times are not. */
 static void write_address(struct pa_output *out, const char *name, uint64_t address)
 {
@@ -26,26 +24,13 @@ static void write_number(struct pa_output *out, const char *name, int64_t number
         pa_out_format(out, PA_STYLE_PLAIN, ", \"%s\": null", name);
 }
 
-/* In seconds, with microseconds: asyncio's loops look no closer at the clock than that. */
-static void write_when(struct pa_output *out, double when)
+/* asyncio's loops look no closer at the clock than microseconds. */
+static void write_seconds(struct pa_output *out, const char *name, double seconds)
 {
-    char text[PA_FLOAT_BYTES] = "null", *at = text + sizeof(text);
-    if (when >= 0 && when < 1e12) {
-        uint64_t left = (uint64_t)(when * 1e6 + 0.5);
-        *--at = 0;
-        for (uint32_t i = 0; i < 7 || left > 0; i++) {
-            if (i == 6)
-                *--at = '.';
-            *--at = (char)('0' + left % 10);
-            left /= 10;
-        }
-    } else {
-        at = text;
-        if (!isnan(when))
-            pa_float_repr(when, 1, text);
-    }
-    pa_out(out, PA_STYLE_PLAIN, ", \"when\": ");
-    pa_out(out, PA_STYLE_PLAIN, at);
+    char text[PA_FLOAT_BYTES];
+    pa_seconds_repr(seconds, text);
+    pa_out(out, PA_STYLE_PLAIN, name);
+    pa_out(out, PA_STYLE_PLAIN, text);
 }
 
 void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struct pa_waits_on *waits_on)
@@ -56,7 +41,7 @@ void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struc
     write_address(out, ", \"future\": ", waits_on->future);
     switch (waits_on->kind) {
     case PA_WAITS_TIMER:
-        write_when(out, waits_on->when);
+        write_seconds(out, ", \"when\": ", waits_on->when);
         break;
     case PA_WAITS_LOCK:
     case PA_WAITS_EVENT:

@@ -147,6 +147,17 @@ PA_STRUCT(bytearray, OPTIONAL, "PyByteArrayObject")
 PA_FIELD(bytearray, length, 8, OPTIONAL, "ob_base.ob_size", "the length of a bytearray")
 PA_FIELD(bytearray, start, 8, OPTIONAL, "ob_start", "where its bytes begin")
 
+PA_STRUCT(deque, OPTIONAL, "struct dequeobject")
+PA_FIELD(deque, length, 8, OPTIONAL, "ob_base.ob_size", "how many wait for a lock, how many callbacks are ready")
+PA_FIELD(deque, left_block, 8, OPTIONAL, "leftblock", "the first elements of a deque")
+PA_FIELD(deque, left_index, 8, OPTIONAL, "leftindex", "where in them it begins")
+
+PA_STRUCT(simple_queue, OPTIONAL, "simplequeueobject")
+PA_FIELD(simple_queue, get_index, 8, OPTIONAL, "buf.get_idx", "where a queue of an executor begins")
+PA_FIELD(simple_queue, items, 8, OPTIONAL, "buf.items", "what is queued in an executor")
+PA_FIELD(simple_queue, capacity, 8, OPTIONAL, "buf.items_cap", "where a queue of an executor goes round")
+PA_FIELD(simple_queue, count, 8, OPTIONAL, "buf.num_items", "how much is queued in an executor")
+
 PA_STRUCT(function, OPTIONAL, "PyFunctionObject")
 PA_FIELD(function, qualname, 8, OPTIONAL, "func_qualname", "the name of a function")
 PA_FIELD(function, code, 8, OPTIONAL, "func_code", "the place of a function that will be called")

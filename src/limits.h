@@ -92,6 +92,9 @@
 /* Children of gather() calls that are counted, of all that are shown: a million tasks are waited for once, not once by each other. */
 #define PA_MAX_COUNTED (1u << 24)
 
+/* Timers of a loop that are looked at for the next one, if the first is cancelled: a callback may have cancelled some thousands. */
+#define PA_MAX_TIMERS 65536u
+
 /* Modules with thread-local variables. A big process has some dozens. */
 #define PA_MAX_TLS_MODULES 4096u
 

@@ -95,3 +95,48 @@ uint32_t pa_int_repr(uint32_t *digits, uint32_t count, int negative, char text[P
         text[out++] = reversed[--length];
     return out;
 }
+
+/* The decimals of @p left, at least so many of them behind a point, written backwards from @p at. @return where they begin. */
+static char *put_backwards(char *at, uint64_t left, int behind_point, int group)
+{
+    for (int i = 0; i <= behind_point || left > 0; i++) {
+        if (i == behind_point && i > 0)
+            *--at = '.';
+        if (group && i > behind_point && (i - behind_point) % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + left % 10);
+        left /= 10;
+    }
+    return at;
+}
+
+uint32_t pa_seconds_repr(double seconds, char text[PA_FLOAT_BYTES])
+{
+    char reversed[PA_FLOAT_BYTES], *end = reversed + sizeof(reversed), *at = end;
+    if (!isfinite(seconds) || fabs(seconds) >= 1e12)
+        return (uint32_t)sprintf(text, "null");
+    uint64_t microseconds = (uint64_t)(fabs(seconds) * 1e6 + 0.5);
+    at = put_backwards(at, microseconds, 6, 0);
+    if (seconds < 0 && microseconds > 0)
+        *--at = '-';
+    memcpy(text, at, (size_t)(end - at));
+    text[end - at] = '\0';
+    return (uint32_t)(end - at);
+}
+
+uint32_t pa_seconds_text(double seconds, char text[PA_FLOAT_BYTES])
+{
+    char reversed[PA_FLOAT_BYTES], *end = reversed + sizeof(reversed), *at = end;
+    seconds = fabs(seconds);
+    if (!(seconds < 1e12))
+        return (uint32_t)sprintf(text, "more than 1,000,000,000,000 s");
+    const char *unit = seconds < 0.0995 ? " ms" : " s";
+    size_t length = strlen(unit) + 1;
+    at -= length;
+    memcpy(at, unit, length);
+    at = seconds < 0.0995  ? put_backwards(at, (uint64_t)(seconds * 1e3 + 0.5), 0, 0)
+         : seconds < 99.95 ? put_backwards(at, (uint64_t)(seconds * 10 + 0.5), 1, 0)
+                           : put_backwards(at, (uint64_t)(seconds + 0.5), 0, 1);
+    memcpy(text, at, (size_t)(end - at));
+    return (uint32_t)(end - at) - 1;
+}

@@ -12,6 +12,12 @@
 /** repr() of a float: the shortest digits that give the same float again. With @p point false, 1.0 is "1", as in a complex. */
 uint32_t pa_float_repr(double value, int point, char text[PA_FLOAT_BYTES]);
 
+/** Seconds with six decimals, for a JSON document: "4.200000"; "null" for what is no number, or is not below 1e12. */
+uint32_t pa_seconds_repr(double seconds, char text[PA_FLOAT_BYTES]);
+
+/** Seconds for people: "4.2 s", "12 ms", "1,000 s"; without sign. */
+uint32_t pa_seconds_text(double seconds, char text[PA_FLOAT_BYTES]);
+
 /** Digits of 30 bits of the largest int that repr() writes: more than 4,300 decimals are an error by default. */
 #define PA_INT_DIGITS 477u
 /** Room for its decimals and the sign. */

@@ -70,6 +70,8 @@ enum pa_style {
 
 #define PA_TARGET_CORE 1u /* a core file: nothing changes, and core_path may be mapped */
 #define PA_TARGET_LIVE 2u /* a process, here or behind gdbserver */
+/* Its CLOCK_MONOTONIC is this host's: it is a process of this host, in the debugger's time namespace, and is no replay. */
+#define PA_TARGET_OWN_CLOCK 4u
 
 /**
  * The target and its debugger. Filled in by the front, which keeps it and everything it points to alive as long as the session.

@@ -62,6 +62,8 @@ void pa_print_cycle(struct pa_printer *printer, uint32_t cycle);
  * the filters leave no task, if so.
  */
 void pa_print_head(struct pa_printer *printer);
+/** text_loops.c: what a loop does, a line. */
+void pa_print_loop(struct pa_printer *printer, uint32_t loop);
 /** head.c: problems, and whether the answer is complete. */
 void pa_print_end(struct pa_printer *printer);
 

@@ -1,8 +1,10 @@
 /* What a task waits for. See wait.h. */
 #include "wait.h"
 
+#include "collection.h"
 #include "future.h"
 #include "limits.h"
+#include "loop.h"
 
 #include <math.h>
 
@@ -156,14 +158,8 @@ static int64_t length_of(struct pa_waits *waits, uint64_t object)
         return 0;
     if (kind == PA_KIND_LIST)
         return pa_sequence(objects, object, &items, &count) ? (int64_t)count : PA_WAIT_UNKNOWN;
-    uint32_t type = pa_type_of(objects, object);
-    /* Modules/_collectionsmodule.c, struct dequeobject begins with PyObject_VAR_HEAD, as a tuple does. */
-    return type != PA_NONE && pa_text_is(&waits->graph->objects->text, objects->types.items[type].name, "collections.deque") &&
-                   PA_HAS(objects->layout, tuple_length) &&
-                   pa_memory_u64(objects->memory, object + PA_OFFSET(objects->layout, tuple_length), &count) &&
-                   count <= PA_MAX_SEQUENCE
-               ? (int64_t)count
-               : PA_WAIT_UNKNOWN;
+    struct pa_collection collection;
+    return pa_collection_begin(objects, object, &collection) ? (int64_t)collection.left : PA_WAIT_UNKNOWN;
 }
 
 static int64_t length_of_attribute(struct pa_waits *waits, uint64_t object, const char *name)
@@ -179,16 +175,13 @@ static int64_t length_of_set(struct pa_waits *waits, uint64_t object)
                                                                                                        : PA_WAIT_UNKNOWN;
 }
 
-/* TimerHandle._when of Lib/asyncio/events.py; uvloop's has none that can be read. */
+/* TimerHandle._when of Lib/asyncio/events.py, whatever number call_at() got; uvloop's has none that can be read. */
 static double read_when(struct pa_waits *waits, uint64_t handle)
 {
-    const struct pa_objects *objects = waits->graph->objects;
-    uint64_t value, bits;
+    uint64_t value;
     double when = NAN;
-    if (is_instance(waits, handle, "TimerHandle") && attribute(waits, handle, "_when", &value) &&
-        pa_kind_of(waits->graph->objects, value) == PA_KIND_FLOAT && PA_HAS(objects->layout, float_value) &&
-        pa_memory_u64(waits->graph->memory, value + PA_OFFSET(objects->layout, float_value), &bits))
-        memcpy(&when, &bits, sizeof(when));
+    if (is_instance(waits, handle, "TimerHandle") && attribute(waits, handle, "_when", &value))
+        when = pa_number_read(waits->graph->objects, value);
     return isfinite(when) ? when : NAN;
 }
 

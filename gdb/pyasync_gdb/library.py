@@ -29,6 +29,7 @@ RANGE_FILE_BACKED = 4
 # struct pa_target.flags
 TARGET_CORE = 1
 TARGET_LIVE = 2
+TARGET_OWN_CLOCK = 4
 
 # enum pa_style; names of GDB's own styles, PLAIN has none
 STYLES = ("", "function", "filename", "variable", "address", "title", "metadata", "highlight")

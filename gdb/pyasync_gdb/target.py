@@ -28,13 +28,14 @@ class Target:
         self._last_read: Any = None
         connection = self._inferior.connection
         is_core = connection is not None and connection.type == "core"
+        process = _process_here()
         core_path = None
         if is_core:
             core = memory_map.read_core()
             core_path, self._ranges = core.path, core.ranges
         self.structure = library.Target(
             abi_version=library.ABI_VERSION,
-            flags=library.TARGET_CORE if is_core else library.TARGET_LIVE,
+            flags=library.TARGET_CORE if is_core else library.TARGET_LIVE | _clock(process),
             core_path=_encode(core_path) if use_map else None,
             core_name=_encode(core_path),
             executable=_encode(self._inferior.progspace.filename),
@@ -51,7 +52,7 @@ class Target:
             write=library.WriteFunction(self._guarded(self._print)),
             poll=library.PollFunction(self._guarded(self._poll)),
             symbol_at=library.SymbolAtFunction(self._guarded(self._symbol_at)),
-            process=_process_here() if use_map else 0,
+            process=process if use_map else 0,
         )
 
     def call(self, function: Callable[..., int], *arguments: Any, write: Optional[Callable[[int, bytes], None]] = None) -> int:
@@ -183,6 +184,17 @@ def _process_here() -> int:
     is_here = inferior.connection is not None and inferior.connection.type == "native"
     # A recording may be replayed: then GDB shows memory as it was.
     return thread.ptid[0] if is_here and thread is not None and gdb.current_recording() is None else 0
+
+
+def _clock(process: int) -> int:
+    """Whether a process that runs here has this host's CLOCK_MONOTONIC: it is in the same time namespace."""
+    if process == 0:
+        return 0
+    try:
+        same = os.readlink(f"/proc/{process}/ns/time") == os.readlink("/proc/self/ns/time")
+    except OSError:  # a kernel without time namespaces has one clock
+        same = os.path.exists("/proc/self/ns") and not os.path.exists("/proc/self/ns/time")
+    return library.TARGET_OWN_CLOCK if same else 0
 
 
 def _encode(text: Optional[str]) -> Optional[bytes]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
 TASK_FIELDS = ("name", "type", "state", "activity", "cancel_requests", "must_cancel", "interpreter", "loop", "stale_awaiters")
-LOOP_FIELDS = ("type", "state")
+LOOP_FIELDS = ("type", "state", "ready", "scheduled", "signal_handlers", "callback")
 FRAME_FIELDS = ("function", "file", "line", "kind")
 
 # The library keeps so many characters of a string (PA_MAX_STRING in src/limits.h), and says how many it left out.
@@ -34,16 +34,18 @@ def escaped(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def differences(oracle: dict, document: dict, lwps: Optional[dict[int, int]] = None) -> list[str]:
+def differences(oracle: dict, document: dict, lwps: Optional[dict[int, int]] = None, own_clock: Optional[bool] = None) -> list[str]:
     """
     Everything in which the document of `py-async-bt --all --json` is not what the oracle says.
 
-    @p lwps: for a process in a PID namespace, {thread id inside: what GDB, outside, calls it}.
+    @p lwps: for a process in a PID namespace, {thread id inside: what GDB, outside, calls it}. @p own_clock: whether the process
+    has the clock of GDB's host; unless told otherwise every process has.
     """
+    own_clock = document["process"]["core"] is None if own_clock is None else own_clock
     return [
         *task_differences(oracle, document),
         *future_differences(oracle, document),
-        *loop_differences(oracle, document),
+        *loop_differences(oracle, document, own_clock),
         *thread_differences(oracle, document, lwps or {}),
         *finding_differences(oracle, document),
         *dangling(document),
@@ -144,7 +146,7 @@ def awaiter_differences(label: str, mine: dict, theirs: dict) -> Iterator[str]:
     yield from unequal(f"{label}: derived awaiters", found, theirs["derived"])
 
 
-def loop_differences(oracle: dict, document: dict) -> Iterator[str]:
+def loop_differences(oracle: dict, document: dict, own_clock: bool) -> Iterator[str]:
     ours = by_id(document["loops"])
     native_ids = {thread["num"]: thread["native_id"] for thread in document["threads"]}
     for loop in oracle["loops"]:
@@ -155,10 +157,23 @@ def loop_differences(oracle: dict, document: dict) -> Iterator[str]:
             continue
         for field in LOOP_FIELDS:
             yield from unequal(f"{label}: {field}", mine.get(field), loop[field])
+        yield from timer_differences(label, mine["next_timer"], loop, own_clock and loop["monotonic"])
         running = loop["state"] not in ("closed", "not running")
         yield from unequal(f"{label}: thread", native_ids.get(mine["thread"]), loop["thread"] if running else None)
     for address in ours.keys() - by_id(oracle["loops"]).keys():
         yield f"loop {address} does not exist"
+
+
+def timer_differences(label: str, mine: Optional[float], loop: dict, own_clock: bool) -> Iterator[str]:
+    """The seconds until its next timer: live they have gone by since the oracle wrote, in a core since the loop looked at its clock."""
+    if loop["next_when"] is None or (not own_clock and loop["last_look"] is None):
+        yield from unequal(f"{label}: next_timer", mine, None)
+    elif own_clock:
+        most = loop["next_when"] - loop["written"]
+        if mine is None or not most - 300 <= mine <= most:
+            yield f"{label}: next_timer: {mine}, but the oracle says at most {most}"
+    elif mine is None or abs(mine - (loop["next_when"] - loop["last_look"])) > 1e-6:
+        yield f"{label}: next_timer: {mine}, but the oracle says {loop['next_when'] - loop['last_look']}"
 
 
 def thread_differences(oracle: dict, document: dict, lwps: dict[int, int]) -> Iterator[str]:

@@ -41,6 +41,7 @@ def normalised(text):
     text = text.replace(harness.inside(harness.PLACE) + "/", "/pyasync/")
     text = re.sub(r"(oracle\.py(?:', line |:))\d+", r"\1N", text)
     text = re.sub(r"'/usr/lib/python3\.\d+/(.*?)', line \d+", r"'/usr/lib/python3.N/\1', line N", text)
+    text = re.sub(r"\b(timer in|due in|overdue by) [\d.,]+ m?s\b", r"\1 N s", text)
     return re.sub(r" {2,}(?=thread|'|in |awaited by)", "  ", text)
 
 

@@ -56,6 +56,7 @@ static uint64_t make_deque(uint64_t length)
 {
     uint64_t deque = python_object(python, deque_type, 128);
     put(deque + python_offset(python, SLOT_tuple_ob_size), length);
+    put(deque + python_offset(python, SLOT_tuple_ob_size) + 8, python_alloc(python, 66 * 8)); /* leftblock */
     return deque;
 }
 

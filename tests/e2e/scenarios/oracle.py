@@ -17,11 +17,13 @@ among its attributes, if there is one.
 """
 
 import asyncio
+import functools
 import gc
 import inspect
 import json
 import os
 import platform
+import signal
 import sys
 import threading
 import traceback
@@ -150,7 +152,7 @@ def write(frame, result=None):
         "ended": [ended_entry(task) for task in ended_tasks()],
         "futures": [future_entry(future) for future in awaited_futures(tasks)],
         "failed": [failed_entry(task) for task in failed],
-        "loops": [loop_entry(loop) for loop in loops],
+        "loops": [loop_entry(loop, threads) for loop in loops],
         "threads": [thread_entry(*thread) for thread in threads.items()],
         "findings": findings,
     }
@@ -225,7 +227,9 @@ def future_entry(future):
     return {"id": address(future), "type": type_name(future), "state": state_of(future), **awaiters(future)}
 
 
-def loop_entry(loop):
+def loop_entry(loop, threads):
+    frames = [] if loops[loop] is None or not loop.is_running() else threads.get(loops[loop], [])
+    run_once = next((f for f in frames if f.f_code.co_qualname == "BaseEventLoop._run_once" and f.f_locals["self"] is loop), None)
     if loop.is_closed():
         state = "closed"
     elif not loop.is_running():
@@ -235,15 +239,36 @@ def loop_entry(loop):
     elif not isinstance(loop, asyncio.BaseEventLoop):
         state = "running"  # a loop that is no Python code: what it does is not to be seen
     else:
-        state = "callback" if loops[loop] == threading.get_native_id() else "select"
+        state = "callback" if "handle" in run_once.f_locals else "select"
+    timers = [handle for handle in getattr(loop, "_scheduled", ()) if not handle._cancelled]
     return {
         "id": address(loop),
         "type": type_name(loop),
         "state": state,
         "thread": loops[loop],
         "ready": len(loop._ready) if hasattr(loop, "_ready") else None,
-        "scheduled": len(loop._scheduled) if hasattr(loop, "_scheduled") else None,
+        "scheduled": len(timers) if hasattr(loop, "_scheduled") else None,
+        "signal_handlers": [signal.Signals(number).name for number in sorted(getattr(loop, "_signal_handlers", ()))],
+        "callback": callback_name(run_once.f_locals["handle"]._callback) if state == "callback" else None,
+        "next_when": min(handle.when() for handle in timers) if timers else None,
+        "last_look": last_look(loop, run_once),
+        "written": loop.time(),
+        "monotonic": type(loop).time is asyncio.BaseEventLoop.time,
     }
+
+
+def callback_name(callback):
+    while isinstance(callback, functools.partial):
+        callback = callback.func
+    return callback.__qualname__ if hasattr(callback, "__code__") or hasattr(callback, "__func__") else callback.__name__
+
+
+def last_look(loop, run_once):
+    """When the loop looked at its clock last, as far as its frame tells; None if it does not."""
+    values = run_once.f_locals if run_once else {}
+    if "end_time" in values:
+        return values["end_time"]
+    return loop._scheduled[0].when() - values["timeout"] if isinstance(values.get("timeout"), float) else None
 
 
 def thread_entry(native_id, frames):

@@ -1,0 +1,60 @@
+/* The loops in the JSON document. See json_values.h. */
+#include "json_values.h"
+#include "loop.h"
+#include "number.h"
+
+static void write_count(struct pa_output *out, const char *name, int64_t count)
+{
+    if (count >= 0)
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"%s\": %lld", name, (long long)count);
+    else
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"%s\": null", name);
+}
+
+static void write_text(struct pa_graph *graph, struct pa_output *out, struct pa_text text)
+{
+    pa_out_json(out, pa_arena_text(&graph->objects->text, text), text.length);
+}
+
+static void write_signals(struct pa_output *out, uint64_t signals)
+{
+    char name[16];
+    const char *comma = "";
+    pa_out(out, PA_STYLE_PLAIN, ", \"signal_handlers\": [");
+    for (uint32_t number = 1; number <= 64; number++) {
+        if (!(signals >> (number - 1) & 1))
+            continue;
+        pa_out_format(out, PA_STYLE_PLAIN, "%s\"%s\"", comma, pa_signal_name(number, name));
+        comma = ", ";
+    }
+    pa_out(out, PA_STYLE_PLAIN, "]");
+}
+
+void pa_json_loop(struct pa_output *out, struct pa_graph *graph, uint32_t id)
+{
+    const struct pa_loop *loop = &graph->loops.items[id];
+    struct pa_loop_facts facts;
+    char timer[PA_FLOAT_BYTES];
+    uint32_t num = loop->thread == PA_NONE ? 0 : graph->threads.items[loop->thread].number;
+    uint32_t type = pa_type_of(graph->objects, loop->address);
+    pa_loop_read(graph, id, &facts);
+    pa_out(out, PA_STYLE_PLAIN, "{\"id\": \"");
+    pa_out_hex(out, PA_STYLE_PLAIN, loop->address);
+    pa_out(out, PA_STYLE_PLAIN, num ? "\", \"thread\": " : "\", \"thread\": null");
+    if (num)
+        pa_out_format(out, PA_STYLE_PLAIN, "%u", num);
+    pa_out(out, PA_STYLE_PLAIN, ", \"type\": ");
+    write_text(graph, out, type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name);
+    pa_out_format(out, PA_STYLE_PLAIN, ", \"state\": \"%s\", \"tasks\": %u, \"callback\": ", pa_loop_state_name(facts.state),
+                  loop->tasks);
+    if (facts.callback != 0)
+        write_text(graph, out, facts.called.name);
+    else
+        pa_out(out, PA_STYLE_PLAIN, "null");
+    write_count(out, "ready", facts.ready);
+    write_count(out, "scheduled", facts.scheduled);
+    pa_seconds_repr(pa_loop_next_timer(&facts), timer);
+    pa_out_format(out, PA_STYLE_PLAIN, ", \"next_timer\": %s", timer);
+    write_signals(out, facts.signals);
+    pa_out(out, PA_STYLE_PLAIN, "}");
+}
