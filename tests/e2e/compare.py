@@ -165,7 +165,7 @@ def loop_differences(oracle: dict, document: dict, own_clock: bool) -> Iterator[
 
 
 def timer_differences(label: str, mine: Optional[float], loop: dict, own_clock: bool) -> Iterator[str]:
-    """The seconds until its next timer: live they have gone by since the oracle wrote, in a core since the loop looked at its clock."""
+    """Seconds until its next timer: live they have gone by since the oracle wrote, in a core since the loop looked at its clock."""
     if loop["next_when"] is None or (not own_clock and loop["last_look"] is None):
         yield from unequal(f"{label}: next_timer", mine, None)
     elif own_clock:

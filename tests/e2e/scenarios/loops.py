@@ -87,6 +87,7 @@ def keep_loop(close):
     loop.run_until_complete(asyncio.sleep(0))
     if close:
         loop.close()
+        oracle.finding("orphaned", [task], [loop])
     oracle.loops[loop] = threading.get_native_id()
     oracle.keep += [task]
 
