@@ -28,9 +28,12 @@ build/obj/%.o: src/%.c $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
 
 .PHONY: install
-install: all  ## install the folder gdb/ as PREFIX/share/pyasync (DESTDIR is honoured)
-	install -d "$(INSTALLED)/pyasync_gdb"
+install: all  ## install the folder gdb/ as PREFIX/share/pyasync, and PREFIX/bin/pyasync (DESTDIR is honoured)
+	install -d "$(INSTALLED)/pyasync_gdb" "$(INSTALLED)/pyasync_launcher" "$(DESTDIR)$(PREFIX)/bin"
 	install -m 644 gdb/pyasync.py "$(INSTALLED)"
+	install -m 644 gdb/pyasync_launcher/*.py "$(INSTALLED)/pyasync_launcher"
+	install -m 755 gdb/pyasync "$(INSTALLED)"
+	ln -sf ../share/pyasync/pyasync "$(DESTDIR)$(PREFIX)/bin/pyasync"
 	install -m 644 gdb/pyasync_gdb/*.py "$(INSTALLED)/pyasync_gdb"
 	install -m 755 $(LIBRARY) "$(INSTALLED)/pyasync_gdb"
 	@echo 'Add to ~/.gdbinit:  source $(PREFIX)/share/pyasync/pyasync.py'
@@ -38,6 +41,7 @@ install: all  ## install the folder gdb/ as PREFIX/share/pyasync (DESTDIR is hon
 .PHONY: uninstall
 uninstall:  ## remove what `make install` installed
 	rm -rf "$(INSTALLED)"
+	rm -f "$(DESTDIR)$(PREFIX)/bin/pyasync"
 
 .PHONY: demo
 demo:  ## build, and print the graph of the sample core in corefiles/ (installs what is missing, as root)

@@ -3,6 +3,7 @@
 import shutil
 import stat
 import subprocess
+import sys
 
 import pytest
 from harness import PROJECT
@@ -33,11 +34,22 @@ def test_all_that_is_needed_is_installed(destination):
     printed = make("install", destination)
     assert "source /opt/my tools/share/pyasync/pyasync.py" in printed
     source = PROJECT / "gdb"
-    expected = {str(path.relative_to(source)) for path in source.rglob("*.py")} | {"pyasync_gdb/libpyasync.so"}
+    programs = {"pyasync", "pyasync_gdb/libpyasync.so"}
+    expected = {str(path.relative_to(source)) for path in source.rglob("*.py")} | programs
     assert files(destination / INSTALLED) == expected
     for name in expected:
         mode = stat.S_IMODE((destination / INSTALLED / name).stat().st_mode)
-        assert mode == (0o755 if name.endswith(".so") else 0o644), name
+        assert mode == (0o755 if name in programs else 0o644), name
+
+
+def test_the_launcher_works_from_where_it_was_installed(core, destination, front_folder):
+    make("install", destination)
+    program = destination / "opt/my tools/bin/pyasync"
+    done = subprocess.run([sys.executable, str(program), str(front_folder.host / core)], capture_output=True, text=True)
+    assert done.returncode == 0 and "Task(name='Task-1', " in done.stdout, done
+    assert not list(destination.rglob("__pycache__"))
+    make("uninstall", destination)
+    assert files(destination) == set()
 
 
 def test_it_works_there_and_uninstall_leaves_nothing(gdb, core, destination):
