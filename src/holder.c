@@ -167,8 +167,11 @@ static void follow_exit_stack(struct pa_holders *holders, uint64_t manager)
     if (iterator.left > PA_MAX_EXIT_CALLBACKS)
         holders->cut = true;
     for (uint32_t i = 0; i < PA_MAX_EXIT_CALLBACKS && pa_deque_next(objects, &iterator, &tuple); i++) {
-        if (pa_sequence(objects, tuple, &items, &count) && count == 2 && pa_memory_u64(objects->memory, items + 8, &callback) &&
-            pa_kind_of(objects, callback) == PA_KIND_METHOD && pa_object_word(objects, callback, PA_F_method_self, &object))
+        if (!pa_sequence(objects, tuple, &items, &count) || count != 2 || !pa_memory_u64(objects->memory, items + 8, &callback))
+            continue;
+        enum pa_kind kind = pa_kind_of(objects, callback);
+        uint32_t self = kind == PA_KIND_METHOD ? PA_F_method_self : PA_F_builtin_self;
+        if ((kind == PA_KIND_METHOD || kind == PA_KIND_BUILTIN_FUNCTION) && pa_object_word(objects, callback, self, &object))
             push(holders, object, PA_HOW_EXIT_STACK);
     }
 }

@@ -57,10 +57,17 @@ enum pa_hold pa_hold_state(struct pa_graph *graph, uint64_t object);
 uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder *items, uint32_t capacity, struct pa_held *held);
 
 /**
- * The lock that thread @p thread (index) is blocked in acquiring, with or without a with statement: of its innermost Python frame, if that is
- * certain. Its holders are whom the thread waits for. 0: none.
+ * The threading.Lock or RLock that a thread is blocked in acquiring, by a with statement or a call; its holders are whom it waits for. In
+ * threading.Condition.wait(), which waits on a lock of its own making, it is the condition: nobody holds what that waits for.
+ *
+ * @param thread Index.
+ * @param[out] is_condition May be NULL.
+ * @return 0 if there is none, or if it is not certain.
  */
-uint64_t pa_thread_awaited_lock(struct pa_graph *graph, uint32_t thread);
+uint64_t pa_thread_awaited_lock(struct pa_graph *graph, uint32_t thread, bool *is_condition);
+
+/** The same for the thread that a task runs in, if the task's own code waits. */
+uint64_t pa_task_awaited_lock(struct pa_graph *graph, uint32_t node, bool *is_condition);
 
 /** "with", "async with", "ExitStack", "owner": as in the JSON. */
 const char *pa_how_name(enum pa_how how);

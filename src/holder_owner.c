@@ -211,6 +211,17 @@ static void answer_borrowers(struct answer *answer, uint64_t object, uint64_t se
     answer->total = total < PA_MAX_HOLDERS ? (uint32_t)total : PA_MAX_HOLDERS;
 }
 
+/* Whether a frame is the innermost one of a thread that is certainly still waiting for the object. */
+static bool is_blocked_at(struct pa_graph *graph, uint32_t frame, uint64_t object)
+{
+    for (uint32_t i = 0; i < graph->threads.count; i++) {
+        const struct pa_thread *thread = &graph->threads.items[i];
+        if (thread->first_frame == frame && thread->own_frames > 0)
+            return pa_thread_awaited_lock(graph, i, NULL) == object;
+    }
+    return false;
+}
+
 /*
  * Whether a thread may just be taking the object, or giving it back: then that nobody holds it says nothing. Its frame is in a method that
  * does that, or at the call of one.
@@ -220,6 +231,8 @@ static bool is_in_hand(struct pa_holders *holders, uint64_t object)
     struct pa_graph *graph = holders->graph;
     const struct pa_arena *text = &graph->objects->text;
     for (uint32_t i = 0; i < graph->thread_frames.count && pa_work_step(graph->work); i++) {
+        if (is_blocked_at(graph, i, object))
+            continue;
         const struct pa_thread_frame *item = &graph->thread_frames.items[i];
         const struct pa_frame *frame = &graph->codes->frames.items[item->frame];
         uint64_t iframe = item->is_gen ? item->object + PA_OFFSET(graph->layout, gen_iframe) : item->object, self;
@@ -227,10 +240,42 @@ static bool is_in_hand(struct pa_holders *holders, uint64_t object)
              pa_text_ends(text, frame->function, ".release") || pa_text_ends(text, frame->function, "exit__")) &&
             pa_variable_get(graph->codes, iframe, "self", &self) && self == object)
             return true;
-        if (pa_withs_has(&holders->withs, item->frame) && pa_with_entered(&holders->withs, iframe, NULL) == object)
+        if (pa_withs_has(&holders->withs, item->frame) && pa_with_entered(&holders->withs, iframe) == object)
             return true;
     }
     return false;
+}
+
+/* A semaphore is handed to a waiter, who will be in its body only when it has run: it is ready, and still in acquire(). */
+static bool is_handed_over(struct pa_holders *holders, uint64_t object)
+{
+    struct pa_graph *graph = holders->graph;
+    struct pa_codes *codes = graph->codes;
+    uint64_t self;
+    for (uint32_t i = 0; i < graph->nodes.count && pa_work_step(graph->work); i++) {
+        const struct pa_node *node = &graph->nodes.items[i];
+        if (!(node->flags & PA_NODE_TASK) || node->activity != PA_READY || node->stack == 0)
+            continue;
+        const struct pa_frame *frame = &codes->frames.items[codes->stacks.items[node->stack].frame];
+        if (!pa_text_is(&graph->objects->text, frame->function, "Semaphore.acquire"))
+            continue;
+        pa_task_objects(graph, i, &holders->links);
+        if (holders->links.count > 0 && pa_kind_is_gen(pa_kind_of(graph->objects, holders->links.items[0])) &&
+            pa_variable_get(codes, holders->links.items[0] + PA_OFFSET(graph->layout, gen_iframe), "self", &self) && self == object)
+            return true;
+    }
+    return false;
+}
+
+/* Whether an object that no stack holds is with somebody all the same. Of the last one it is remembered: each of its waiters asks. */
+static bool is_on_its_way(struct pa_holders *holders, const struct lock *lock)
+{
+    if (holders->asked_object != lock->object) {
+        holders->asked_object = lock->object;
+        holders->is_on_its_way =
+            is_in_hand(holders, lock->object) || (lock->kind == LOCK_MANY && is_handed_over(holders, lock->object));
+    }
+    return holders->is_on_its_way;
 }
 
 uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder *items, uint32_t capacity, struct pa_held *held)
@@ -255,7 +300,7 @@ uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder
         answer_all(&answer, lock.object);
     }
     held->none = answer.total == 0 && lock.state == PA_HOLD_HELD && !holders->cut && graph->problem_count == 0 &&
-                 !is_in_hand(holders, lock.object);
+                 !is_on_its_way(holders, &lock);
     /* It was given back by hand within a body: which of them has it is not known. */
     if (lock.kind == LOCK_ONE && answer.total > 1)
         return 0;

@@ -25,7 +25,9 @@ struct pa_holders {
     PA_ARRAY(struct pa_held_object) objects;
     struct pa_index index;
     PA_ARRAY(struct pa_holder) entries;
-    bool cut; /* a bound was met: nobody is said to be no holder */
+    bool cut;              /* a bound was met: nobody is said to be no holder */
+    uint64_t asked_object; /* that nobody holds, and whether it is just being taken or given back */
+    bool is_on_its_way;
     /* Of types and frames, what they are to us: a byte an id. */
     uint8_t *roles, *frames;
     uint32_t role_count, frame_count;

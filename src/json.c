@@ -5,6 +5,7 @@
  */
 #include "json.h"
 
+#include "holder.h"
 #include "json_values.h"
 #include "limits.h"
 #include "redact.h"
@@ -279,6 +280,19 @@ static void write_loops(struct writer *writer)
     raw(writer, "],\n");
 }
 
+/* A thread that is blocked in a threading lock, with or without a task. */
+static void write_thread_waits_on(struct writer *writer, uint32_t thread)
+{
+    bool is_condition;
+    struct pa_waits_on waits_on = {.waiters = PA_WAIT_UNKNOWN};
+    waits_on.object = pa_thread_awaited_lock(writer->graph, thread, &is_condition);
+    waits_on.kind = is_condition ? PA_WAITS_CONDITION : PA_WAITS_LOCK;
+    if (waits_on.object != 0)
+        pa_json_waits_on(writer->out, writer->graph, &waits_on);
+    else
+        raw(writer, ", \"waits_on\": null");
+}
+
 static void write_threads(struct writer *writer)
 {
     struct pa_graph *graph = writer->graph;
@@ -303,6 +317,7 @@ static void write_threads(struct writer *writer)
         refer(writer, task);
         raw(writer, ", \"greenlet\": ");
         address(writer, thread->greenlet == PA_NONE ? 0 : graph->greenlets.items[thread->greenlet].address);
+        write_thread_waits_on(writer, i);
         number(writer, ", \"stack\": %u}", stack_number(writer, thread->stack));
     }
     raw(writer, "],\n");
@@ -337,14 +352,13 @@ static bool is_private(struct writer *writer, uint32_t id, uint64_t future)
 }
 
 /* What a task is suspended on. A future whose owner is not known is just that; one that is done leaves its task ready. */
-static void write_waits_on(struct writer *writer, uint32_t id, const struct pa_node *node)
+static void write_waits_on(struct writer *writer, uint32_t id)
 {
     struct pa_waits_on waits_on;
-    if (node->wait == PA_WAIT_NONE) {
+    if (!pa_waits_read(&writer->waits, id, writer->links.count ? writer->links.items[0] : 0, &waits_on)) {
         raw(writer, ", \"waits_on\": null");
         return;
     }
-    pa_waits_read(&writer->waits, id, writer->links.count ? writer->links.items[0] : 0, &waits_on);
     pa_json_waits_on(writer->out, writer->graph, &waits_on);
     uint64_t future = waits_on.future;
     if (future == 0)
@@ -416,7 +430,7 @@ static void write_task(struct writer *writer, uint32_t id)
         pa_json_context(writer->out, graph, writer->values, id);
     pa_json_origin(writer->out, graph, id);
     write_awaited_by(writer, id, &node);
-    write_waits_on(writer, id, &node);
+    write_waits_on(writer, id);
     raw(writer, ", \"exception\": ");
     if (node.state == PA_FAILED_STATE && values_of(writer))
         pa_json_exception(writer->out, graph, writer->values, id, number_of_stack, writer);

@@ -63,6 +63,9 @@ struct pa_version {
     uint8_t managed_dict;                            /* so many bytes before an instance stands the pointer to its __dict__ */
     uint8_t managed_dict_free_threaded;
     uint8_t op_with_except_start, op_get_awaitable; /* opcodes */
+    uint8_t op_call, op_call_kw, op_instrumented_call, op_instrumented_call_kw;
+    uint8_t op_call_first, op_call_last;       /* the specialised forms of both, … */
+    uint8_t op_call_kw_first, op_call_kw_last; /* … of which these are CALL_KW's */
 };
 
 extern const struct pa_version pa_version_3_14, pa_version_3_15;

@@ -47,10 +47,10 @@ static void print_left(struct pa_printer *printer, const struct pa_waits_on *wai
     pa_out(printer->out, PA_STYLE_PLAIN, " left");
 }
 
-static void read_node(struct pa_printer *printer, uint32_t node, struct pa_waits_on *waits_on)
+static bool read_node(struct pa_printer *printer, uint32_t node, struct pa_waits_on *waits_on)
 {
     pa_task_objects(printer->graph, node, &printer->links);
-    pa_waits_read(&printer->waits, node, printer->links.count ? printer->links.items[0] : 0, waits_on);
+    return pa_waits_read(&printer->waits, node, printer->links.count ? printer->links.items[0] : 0, waits_on);
 }
 
 /* Whether all of them wait for the same object; not known of too many. */
@@ -60,8 +60,7 @@ static bool wait_together(struct pa_printer *printer, const uint32_t *nodes, uin
     if (count > PA_MAX_WAIT_TOGETHER || first->object == 0)
         return false;
     for (uint32_t i = 1; i < count && pa_work_step(printer->graph->work); i++) {
-        read_node(printer, nodes[i], &other);
-        if (other.kind != first->kind || other.object != first->object)
+        if (!read_node(printer, nodes[i], &other) || other.kind != first->kind || other.object != first->object)
             return false;
     }
     return true;
@@ -70,10 +69,8 @@ static bool wait_together(struct pa_printer *printer, const uint32_t *nodes, uin
 void pa_print_waits_on(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count)
 {
     struct pa_waits_on waits_on;
-    const struct pa_node *node = &printer->graph->nodes.items[nodes[0]];
-    if (!(node->flags & PA_NODE_TASK) || node->wait == PA_WAIT_NONE)
+    if (!(printer->graph->nodes.items[nodes[0]].flags & PA_NODE_TASK) || !read_node(printer, nodes[0], &waits_on))
         return;
-    read_node(printer, nodes[0], &waits_on);
     /* Of a timer the stack tells as much, of a task the tree. */
     if (waits_on.kind <= PA_WAITS_TIMER)
         return;

@@ -124,4 +124,12 @@ const struct pa_version pa_version_3_14 = {
     /* Include/opcode_ids.h */
     .op_with_except_start = 43,
     .op_get_awaitable = 71,
+    .op_call = 52,
+    .op_call_kw = 55,
+    .op_instrumented_call = 250,
+    .op_instrumented_call_kw = 251,
+    .op_call_first = 143,
+    .op_call_last = 164,
+    .op_call_kw_first = 151,
+    .op_call_kw_last = 153,
 };

@@ -125,4 +125,12 @@ const struct pa_version pa_version_3_15 = {
     /* Include/opcode_ids.h */
     .op_with_except_start = 41,
     .op_get_awaitable = 69,
+    .op_call = 50,
+    .op_call_kw = 53,
+    .op_instrumented_call = 249,
+    .op_instrumented_call_kw = 250,
+    .op_call_first = 144,
+    .op_call_last = 168,
+    .op_call_kw_first = 154,
+    .op_call_kw_last = 156,
 };

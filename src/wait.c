@@ -11,7 +11,7 @@
 /*
  * Where asyncio suspends a task on a future of its own, one place a line.
  *
- * CPython: Lib/asyncio/locks.py, queues.py, tasks.py, taskgroups.py; the same in 3.14 and 3.15.
+ * CPython: Lib/asyncio/locks.py, queues.py, tasks.py, taskgroups.py; the same in 3.14 and 3.15. anyio 4: _backends/_asyncio.py.
  */
 struct rule {
     enum pa_wait_kind kind;
@@ -27,6 +27,8 @@ static const struct rule rules[] = {
     {PA_WAITS_EVENT, "/asyncio/locks.py", "Event.wait", "Event", "fut"},
     {PA_WAITS_CONDITION, "/asyncio/locks.py", "Condition.wait", "Condition", "fut"},
     {PA_WAITS_SEMAPHORE, "/asyncio/locks.py", "Semaphore.acquire", "Semaphore", "fut"},
+    {PA_WAITS_LOCK, "/anyio/_backends/_asyncio.py", "Lock.acquire", "Lock", "fut"},
+    {PA_WAITS_SEMAPHORE, "/anyio/_backends/_asyncio.py", "Semaphore.acquire", "Semaphore", "fut"},
     {PA_WAITS_QUEUE_GET, "/asyncio/queues.py", "Queue.get", "Queue", "getter"},
     {PA_WAITS_QUEUE_PUT, "/asyncio/queues.py", "Queue.put", "Queue", "putter"},
     {PA_WAITS_TASKGROUP, "/asyncio/taskgroups.py", "TaskGroup._aexit", "TaskGroup", NULL},
@@ -42,6 +44,7 @@ void pa_waits_init(struct pa_waits *waits, struct pa_graph *graph)
 void pa_waits_deinit(struct pa_waits *waits)
 {
     pa_work_resize(waits->graph->work, waits->rules, waits->rule_count, 0);
+    pa_array_free(waits->graph->work, &waits->links);
     *waits = (struct pa_waits){0};
 }
 
@@ -283,7 +286,7 @@ static bool read_gather(struct pa_waits *waits, struct pa_waits_on *waits_on)
     return true;
 }
 
-void pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on)
+bool pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on)
 {
     const struct pa_node item = waits->graph->nodes.items[node];
     *waits_on = (struct pa_waits_on){
@@ -298,8 +301,12 @@ void pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, st
         .total = PA_WAIT_UNKNOWN,
         .when = NAN,
     };
+    if (item.wait == PA_WAIT_NONE)
+        return pa_waits_on_thread_lock(waits, node, waits_on);
     if (waits_on->kind == PA_WAITS_TASK)
         waits_on->object = waits_on->future;
     if (waits_on->kind == PA_WAITS_FUTURE && waits_on->future != 0 && !read_frame(waits, item.stack, innermost, waits_on))
         read_gather(waits, waits_on);
+    pa_waits_on_limiter(waits, node, waits_on);
+    return true;
 }

@@ -53,17 +53,26 @@ struct pa_waits {
     uint64_t counted;     /* elements that were looked at one by one, for all tasks: bounded by PA_MAX_COUNTED */
     uint64_t last_gather; /* the last one that was counted */
     int64_t last_left;
+    struct pa_links links; /* scratch */
 };
 
 void pa_waits_init(struct pa_waits *waits, struct pa_graph *graph);
 void pa_waits_deinit(struct pa_waits *waits);
 
 /**
- * What a node waits for; its wait is not PA_WAIT_NONE.
+ * What a task waits for.
  *
  * @param innermost The object that owns the innermost frame of its stack (pa_task_objects()); 0 if there is none.
+ * @return false if it waits for nothing that is known: it runs, or has ended.
  */
-void pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on);
+bool pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on);
+
+/* wait_lock.c: parts of pa_waits_read(). They change nothing if it is not so. */
+
+/** A task in asyncio.Event.wait() that in truth waits for anyio's CapacityLimiter. */
+void pa_waits_on_limiter(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on);
+/** A task that runs and is blocked in acquiring a threading lock, with its thread and loop. @return whether it is. */
+bool pa_waits_on_thread_lock(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on);
 
 /** The name of an object's type, "Lock"; empty if unknown. In the arena of objects. */
 struct pa_text pa_object_type_name(struct pa_graph *graph, uint64_t object);

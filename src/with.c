@@ -240,7 +240,7 @@ uint32_t pa_withs_of(struct pa_withs *withs, uint64_t iframe, bool suspended, st
 /* Include/internal/pycore_opcode_metadata.h: a call, of whatever kind, is followed by three words of cache. */
 enum { CALL_UNITS = 4 };
 
-uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe, bool *calls)
+uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe)
 {
     struct pa_codes *codes = withs->codes;
     struct pa_objects *objects = codes->objects;
@@ -265,8 +265,5 @@ uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe, bool *calls)
         return 0;
     uint64_t slot =
         iframe + PA_OFFSET(layout, frame_localsplus) + 8 * ((uint64_t)variables + withs->slots.items[place->first].depth);
-    /* On top of the exit method and its object: the enter method and its object, later what it returned. Saved when C code is called. */
-    if (calls)
-        *calls = frame.stackpointer == slot + 8 * 3;
     return manager_at(objects, slot);
 }

@@ -58,11 +58,7 @@ bool pa_withs_has(struct pa_withs *withs, uint32_t frame);
  */
 uint32_t pa_withs_of(struct pa_withs *withs, uint64_t iframe, bool suspended, struct pa_with *found);
 
-/**
- * The context manager that a frame is entering: it calls the enter method, or has just done so. 0: none.
- *
- * @param[out] calls Whether the method has certainly not returned; may be NULL. Only for a frame that has called C code.
- */
-uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe, bool *calls);
+/** The context manager that a frame is entering: it calls the enter method, or has just done so. 0: none. */
+uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe);
 
 #endif

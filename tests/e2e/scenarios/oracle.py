@@ -38,6 +38,7 @@ loops = {}  # loop: native id of the thread that runs it; None: that thread has 
 values = None  # a function that tells how a value is shown: then the variables of the scenario's frames are written down
 contexts = False  # write down the context variables of each task, as values tells
 failed = []  # failed tasks whose exceptions are written down
+notes = {}  # what else the scenario states, as it is
 keep = []  # what must stay alive until the end
 compiled_files = {}  # qualified name of an async generator compiled by Cython: its file
 frozen = []  # tasks that gc.freeze() has hidden from gc.get_objects()
@@ -156,6 +157,8 @@ def write(frame, result=None):
         "threads": [thread_entry(*thread) for thread in threads.items()],
         "findings": findings,
     }
+    if notes:
+        document["notes"] = notes
     if texts:
         add_texts(document, tasks, on_stack)
     if os.path.exists(OUTPUT):
