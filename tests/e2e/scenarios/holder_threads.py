@@ -1,6 +1,6 @@
 """
-Threads that wait for threading locks: held in the body of a with statement, of a function or of a coroutine that is suspended in it,
-by hand, through a condition or a generator. A loop that is blocked in a lock that one of its own tasks holds never moves again.
+Threads that wait for threading locks: held in the body of a with statement, of a function or of a coroutine that is suspended
+in it, by hand, through a condition or a generator. A loop that is blocked in a lock that one of its own tasks holds never moves again.
 """
 
 import asyncio
@@ -88,8 +88,8 @@ def held(waiter, lock, *holders, kind="lock", held=True, total=...):
 
 def locks():
     for name, make, holder, how in (
-        ("with", threading.Lock, has, "with"), ("rlock", threading.RLock, has, "with"), ("python-rlock", threading._PyRLock, has, "with"),
-        ("twice", threading.RLock, has, "with"), ("rlock by hand", threading.RLock, acquires, "owner"),
+        ("with", threading.Lock, has, "with"), ("rlock", threading.RLock, has, "with"), 
+        ("python-rlock", threading._PyRLock, has, "with"), ("twice", threading.RLock, has, "with"), ("rlock by hand", threading.RLock, acquires, "owner"),
         ("generator", threading.Lock, borrows, "with"), ("stack", threading.Lock, stacks, "ExitStack"),
     ):  # fmt: skip
         lock = make()

@@ -5,7 +5,6 @@ in which function, and how. Near misses: those who are only entering, have given
 
 import asyncio
 import contextlib
-import threading
 
 import oracle
 
