@@ -246,6 +246,13 @@ uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address);
 /** Whether an edge is a derived one. */
 bool pa_edge_is_derived(const struct pa_graph *graph, uint32_t node, uint32_t awaiter);
 
+/** The debugger's threads, in its order; appended to @p infos, which is empty and the caller's to free. None if it cannot tell. */
+struct pa_thread_infos {
+    struct pa_thread_info *items;
+    uint32_t count, capacity;
+};
+void pa_debugger_threads(struct pa_work *work, struct pa_thread_infos *infos);
+
 /** Ask the debugger anew which thread is selected: the user may have changed it since the walk. */
 void pa_read_selection(struct pa_graph *graph);
 

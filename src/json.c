@@ -31,6 +31,7 @@ struct writer {
     struct pa_links links; /* of the task that is written */
     struct pa_waits waits;
     struct pa_frame_list frames;
+    struct pa_natives natives;
     struct pa_values *values; /* NULL until a value is written */
     char name[PA_STRING_BYTES];
     char safe[2 * PA_STRING_BYTES];
@@ -107,26 +108,27 @@ static uint32_t stack_number(struct writer *writer, uint32_t stack)
     return writer->stack_number[stack];
 }
 
-static void write_frame(struct writer *writer, uint32_t id)
+void pa_json_frame(struct pa_output *out, struct pa_graph *graph, uint32_t id)
 {
     static const char *const kinds[PA_FRAME_KIND_COUNT] = {"function", "coroutine", "generator", "async generator", "awaitable"};
+    const struct pa_arena *text = &graph->objects->text;
     if (id == PA_NONE) {
-        raw(writer, "null");
+        pa_out(out, PA_STYLE_PLAIN, "null");
         return;
     }
-    const struct pa_frame *frame = &writer->graph->codes->frames.items[id];
-    raw(writer, "{\"function\": ");
-    target_text(writer, frame->function);
-    raw(writer, ", \"file\": ");
+    const struct pa_frame *frame = &graph->codes->frames.items[id];
+    pa_out(out, PA_STYLE_PLAIN, "{\"function\": ");
+    pa_out_json(out, pa_arena_text(text, frame->function), frame->function.length);
+    pa_out(out, PA_STYLE_PLAIN, ", \"file\": ");
     if (frame->kind == PA_FRAME_AWAITABLE)
-        raw(writer, "null");
+        pa_out(out, PA_STYLE_PLAIN, "null");
     else
-        target_text(writer, frame->file);
+        pa_out_json(out, pa_arena_text(text, frame->file), frame->file.length);
     if (frame->line > 0)
-        number(writer, ", \"line\": %d", frame->line);
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"line\": %d", frame->line);
     else
-        raw(writer, ", \"line\": null");
-    number(writer, ", \"kind\": \"%s\"}", kinds[frame->kind]);
+        pa_out(out, PA_STYLE_PLAIN, ", \"line\": null");
+    pa_out_format(out, PA_STYLE_PLAIN, ", \"kind\": \"%s\"}", kinds[frame->kind]);
 }
 
 static uint32_t number_of_stack(void *context, uint32_t stack)
@@ -260,7 +262,7 @@ static void write_stats(struct writer *writer)
         raw(writer, ", \"frames\": [");
         for (uint32_t i = 0; i < stats.count && pa_work_step(writer->graph->work); i++) {
             raw(writer, i > 0 ? ",\n {\"frame\": " : "\n {\"frame\": ");
-            write_frame(writer, stats.rows[i].frame);
+            pa_json_frame(writer->out, writer->graph, stats.rows[i].frame);
             raw(writer, ", ");
             write_stats_counts(writer, &stats.rows[i]);
             raw(writer, "}");
@@ -596,7 +598,7 @@ static void write_stack(struct writer *writer, uint32_t stack)
     raw(writer, "\n [");
     for (uint32_t i = 0; i < writer->frames.count; i++) {
         raw(writer, i > 0 ? ", " : "");
-        write_frame(writer, writer->frames.items[i]);
+        pa_json_frame(writer->out, writer->graph, writer->frames.items[i]);
     }
     raw(writer, "]");
 }
@@ -670,6 +672,8 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
         }
         write_loops(writer);
         write_threads(writer);
+        if (view->request->flags & PA_REQUEST_NATIVE)
+            pa_native_json(&writer->natives, view, out);
         write_tasks(writer);
         write_cycles(writer);
         write_greenlets(writer);
@@ -686,6 +690,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
     pa_array_free(work, &writer->links);
     pa_array_free(work, &writer->frames);
     pa_values_free(writer->values);
+    pa_natives_deinit(&writer->natives, work);
     pa_waits_deinit(&writer->waits);
     pa_work_resize(work, writer, sizeof(*writer), 0);
     return work->fatal;

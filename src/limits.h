@@ -125,6 +125,9 @@
 /* Steps along tp_base; the longest chain of bases in the standard library has 7. */
 #define PA_MAX_BASES 64u
 
+/* Native frames of one thread: 8 MB of stack are used up by 65,536 calls of 128 bytes. A debugger needs 60 us for each. */
+#define PA_MAX_NATIVE_FRAMES 65536u
+
 /* Levels of a context's trie: 5 bits of a 32-bit hash each, and one for what collides. */
 #define PA_MAX_HAMT_DEPTH 8u
 

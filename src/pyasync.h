@@ -55,6 +55,19 @@ struct pa_thread_info {
     char name[32];       /* NUL terminated, may be empty */
 };
 
+/** A native frame of a thread, as the debugger unwinds it. Strings are the front's, valid until its next answer of the same kind. */
+struct pa_native_frame {
+    uint64_t pc;
+    uint64_t sp;          /* the stack pointer in it: its part of the stack ends where the next outer frame's begins */
+    const char *function; /* NULL if no symbol tells */
+    const char *file;     /* source file; NULL if unknown */
+    int32_t line;         /* 0 if unknown */
+    uint32_t flags;       /* PA_NATIVE_* */
+};
+
+#define PA_NATIVE_DEBUG 1u /* the function is told by debug symbols, not by the nearest symbol before the pc */
+#define PA_NATIVE_GUESS 2u /* the debugger has no file of the code there: what it finds further outward is a guess */
+
 /** How a piece of text is to look. The front maps these to the debugger's own styles. */
 enum pa_style {
     PA_STYLE_PLAIN = 0,
@@ -126,6 +139,16 @@ struct pa_target {
 
     /** The process to read with process_vm_readv(2), if that is the target as it stands now; 0: read everything through read(). */
     int64_t process;
+    /**
+     * Unwind the native stack of the debugger's thread @p number, innermost first, at most @p capacity frames. May be NULL.
+     *
+     * @param[out] stopped Why the last frame is not the outermost of the thread, a line for the user; NULL if it is.
+     * @return how many there are; -1: there is no such thread, or it has no stack; -2: aborted.
+     */
+    int64_t (*native_frames)(uint32_t number, struct pa_native_frame *frames, uint64_t capacity, const char **stopped);
+
+    /** The path of the file that is mapped at @p address. PA_OK, PA_UNREADABLE if there is none, PA_ABORTED. May be NULL. */
+    int32_t (*file_at)(uint64_t address, char *path, uint64_t capacity);
 };
 
 enum pa_command {
@@ -172,6 +195,7 @@ struct pa_operand {
 #define PA_REQUEST_LOCALS          1024u  /* --locals: the variables of each frame */
 #define PA_REQUEST_STATS           4096u  /* --stats: how many tasks stand where, instead of the tasks */
 #define PA_REQUEST_CONTEXT         2048u  /* --context: the context variables of each task */
+#define PA_REQUEST_NATIVE          8192u  /* --native: native frames between the Python frames of what runs */
 
 #define PA_THREAD_DEFAULT UINT32_MAX       /* no --thread given */
 #define PA_THREAD_ALL     (UINT32_MAX - 1) /* --thread all */

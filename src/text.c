@@ -171,6 +171,7 @@ void pa_printer_free(struct pa_printer *printer)
     pa_array_free(work, &printer->links);
     pa_array_free(work, &printer->iframes);
     pa_values_free(printer->values);
+    pa_natives_deinit(&printer->natives, work);
     pa_waits_deinit(&printer->waits);
     pa_work_resize(work, printer, sizeof(*printer), 0);
 }
@@ -183,6 +184,7 @@ enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out)
         return work->fatal;
     printer->view = view;
     pa_print_head(printer);
+    pa_print_native_threads(printer);
     if (view->request->flags & PA_REQUEST_STATS)
         pa_print_stats(printer);
     else if (view->request->command == PA_COMMAND_TASKS && !pa_view_grouped(view))

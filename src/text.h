@@ -4,6 +4,7 @@
 #ifndef PA_TEXT_H
 #define PA_TEXT_H
 
+#include "native.h"
 #include "output.h"
 #include "value.h"
 #include "view.h"
@@ -20,6 +21,7 @@ struct pa_printer {
     struct pa_links iframes;     /* scratch */
     struct pa_waits waits;
     struct pa_values *values;       /* NULL until a value is shown */
+    struct pa_natives natives;      /* of threads whose native frames were asked for */
     char name[PA_STRING_BYTES];     /* scratch: as read */
     char safe[2 * PA_STRING_BYTES]; /* scratch: without secrets */
 };
@@ -75,6 +77,15 @@ void pa_print_trees(struct pa_printer *printer);
 
 /** finding_text.c: a finding of the view as a line, without line end. */
 void pa_print_finding(struct pa_printer *printer, uint32_t index);
+/** native_text.c: the places [first, end) of a merged stack, a line each. Unless the request is for --all, recursions are shortened,
+    and what stands between frames of Python and is code of the interpreter is one line. */
+void pa_print_merged(struct pa_printer *printer, uint32_t spaces, const struct pa_native *native, uint32_t first, uint32_t end);
+/** The merged stack of a task that executes, if the request wants it. @return false if the stack of Python frames is still to be printed. */
+bool pa_print_native_stack(struct pa_printer *printer, uint32_t spaces, uint32_t node);
+/** An entry for a thread: "* Thread 3 \"worker\"" with its merged stack. */
+void pa_print_native_thread(struct pa_printer *printer, uint32_t number, const char *name);
+/** Entries for the threads that the request wants native frames of, unless the entry of a task has them. */
+void pa_print_native_threads(struct pa_printer *printer);
 
 /** text_values.c: room for rendering values, by what the user asked for. NULL without memory. */
 struct pa_values *pa_printer_values(struct pa_printer *printer);

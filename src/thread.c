@@ -240,7 +240,22 @@ static void number_thread(struct pa_thread *thread, const struct pa_thread_info 
     thread->lwp = info->lwp;
     thread->selected = info->selected != 0;
     memcpy(thread->name, info->name, sizeof(thread->name));
-    thread->name[sizeof(thread->name) - 1] = '\0';
+}
+
+void pa_debugger_threads(struct pa_work *work, struct pa_thread_infos *infos)
+{
+    int64_t count = work->target->threads(NULL, 0), stored = 0;
+    if (count > 0 && count <= PA_MAX_THREADS)
+        infos->items = pa_work_resize(work, NULL, 0, (size_t)count * sizeof(*infos->items));
+    infos->capacity = infos->items ? (uint32_t)count : 0;
+    if (infos->items)
+        stored = work->target->threads(infos->items, (uint64_t)count);
+    if (count == -2 || stored == -2)
+        work->fatal = PA_ABORTED;
+    if (stored > 0)
+        infos->count = (uint32_t)(stored < count ? stored : count);
+    for (uint32_t i = 0; i < infos->count; i++)
+        infos->items[i].name[sizeof(infos->items[i].name) - 1] = '\0';
 }
 
 /*
@@ -250,32 +265,21 @@ static void number_thread(struct pa_thread *thread, const struct pa_thread_info 
  */
 static void match_threads(struct pa_graph *graph)
 {
-    struct pa_work *work = graph->work;
-    int64_t count = work->target->threads(NULL, 0);
-    if (count == -2)
-        work->fatal = PA_ABORTED;
-    if (count <= 0 || count > PA_MAX_THREADS)
-        return;
-    size_t size = (size_t)count * sizeof(struct pa_thread_info);
-    struct pa_thread_info *infos = pa_work_resize(work, NULL, 0, size);
-    if (!infos)
-        return;
-    int64_t stored = work->target->threads(infos, (uint64_t)count);
-    if (stored == -2)
-        work->fatal = PA_ABORTED;
-    stored = stored < count ? stored : count;
-    graph->debugger_threads = stored > 0 ? (uint32_t)stored : 0;
+    struct pa_thread_infos infos = {0};
+    pa_debugger_threads(graph->work, &infos);
+    graph->debugger_threads = infos.count;
     for (uint32_t i = 0; i < graph->threads.count; i++)
         graph->threads.items[i].number = 0;
-    for (int64_t i = 0; i < stored; i++) {
-        struct pa_thread *thread = thread_of(graph, &infos[i], infos[i].pthread_id != 0);
+    for (uint32_t i = 0; i < infos.count; i++) {
+        const struct pa_thread_info *info = &infos.items[i];
+        struct pa_thread *thread = thread_of(graph, info, info->pthread_id != 0);
         if (thread)
-            number_thread(thread, &infos[i]);
+            number_thread(thread, info);
         /* The same thread in other interpreters. */
-        while (thread && infos[i].pthread_id != 0 && (thread = thread_of(graph, &infos[i], true)) != NULL)
-            number_thread(thread, &infos[i]);
+        while (thread && info->pthread_id != 0 && (thread = thread_of(graph, info, true)) != NULL)
+            number_thread(thread, info);
     }
-    pa_work_resize(work, infos, size, 0);
+    pa_array_free(graph->work, &infos);
 }
 
 void pa_read_selection(struct pa_graph *graph)

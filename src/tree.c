@@ -70,6 +70,8 @@ static void print_stack(struct tree *tree, uint32_t level, const struct pa_group
     struct pa_printer *printer = tree->printer;
     struct pa_graph *graph = printer->graph;
     uint32_t id = printer->view->members[group->first];
+    if (pa_print_native_stack(printer, 4 * level, id))
+        return;
     pa_stack_frames(graph, graph->nodes.items[id].stack, &printer->frames);
     printer->iframes.count = 0;
     if (printer->request->flags & PA_REQUEST_LOCALS && !tree->compat && group->count == 1)

@@ -40,7 +40,8 @@ static uint64_t group_key(const struct pa_node *node, bool selected)
 static uint32_t group_of(struct pa_view *view, const struct pa_node *node, bool selected, bool grouped)
 {
     struct pa_work *work = view->graph->work;
-    bool alone = !grouped || !(node->flags & PA_NODE_TASK) || node->flags & PA_NODE_IN_CYCLE;
+    bool alone = !grouped || !(node->flags & PA_NODE_TASK) || node->flags & PA_NODE_IN_CYCLE ||
+                 (view->request->flags & PA_REQUEST_NATIVE && node->activity <= PA_EXECUTING);
     uint64_t key = alone ? 0 : group_key(node, selected);
     if (!alone && view->recent_group.key == key)
         return view->recent_group.id;

@@ -102,6 +102,8 @@ OPTIONS = (
     Option("--instrumentation", _GREENLETS, "whether the code of each frame calls the profilers that it should",
            flag=library.REQUEST_INSTRUMENTATION),
     Option("--context", _STACKS, "show the context variables of each task, every task on its own", flag=library.REQUEST_CONTEXT),
+    Option("--native", frozenset((_BACKTRACE,)), "show native frames too, of what runs", flag=library.REQUEST_NATIVE,
+           excludes=("--compat", "--stats", "--dot")),
     Option("--no-head", _SHOWN, "leave out the summary before the tasks", flag=library.REQUEST_NO_HEAD),
     Option("--compat", frozenset((_BACKTRACE,)), "exactly the text of asyncio.print_call_graph()", flag=library.REQUEST_COMPAT),
     Option("--json", _EVERY, "print one JSON document (schema pyasync/1)", "json"),

@@ -31,6 +31,10 @@ TARGET_CORE = 1
 TARGET_LIVE = 2
 TARGET_OWN_CLOCK = 4
 
+# struct pa_native_frame.flags
+NATIVE_DEBUG = 1
+NATIVE_GUESS = 2
+
 # enum pa_style; names of GDB's own styles, PLAIN has none
 STYLES = ("", "function", "filename", "variable", "address", "title", "metadata", "highlight")
 
@@ -67,6 +71,7 @@ REQUEST_LOCALS = 1024
 REQUEST_INSTRUMENTATION = 16384
 REQUEST_CONTEXT = 2048
 REQUEST_STATS = 4096
+REQUEST_NATIVE = 8192
 
 # struct pa_request.thread
 THREAD_DEFAULT = 2**32 - 1
@@ -97,6 +102,19 @@ class ThreadInfo(ctypes.Structure):
     ]
 
 
+class NativeFrame(ctypes.Structure):
+    """struct pa_native_frame"""
+
+    _fields_ = [
+        ("pc", ctypes.c_uint64),
+        ("sp", ctypes.c_uint64),
+        ("function", ctypes.c_char_p),
+        ("file", ctypes.c_char_p),
+        ("line", ctypes.c_int32),
+        ("flags", ctypes.c_uint32),
+    ]
+
+
 # Arrays and buffers that a callback fills come as plain addresses: NULL is allowed with a capacity of 0.
 ReadFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p)
 SectionsFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64), ctypes.c_uint64)
@@ -108,6 +126,10 @@ SourceLineFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_
 WriteFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint64)
 PollFunction = ctypes.CFUNCTYPE(ctypes.c_int32)
 SymbolAtFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_char_p)
+NativeFramesFunction = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_uint32, ctypes.POINTER(NativeFrame), ctypes.c_uint64, ctypes.POINTER(ctypes.c_char_p)
+)
+FileAtFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64)
 
 
 class Target(ctypes.Structure):
@@ -133,6 +155,8 @@ class Target(ctypes.Structure):
         ("poll", PollFunction),
         ("symbol_at", SymbolAtFunction),
         ("process", ctypes.c_int64),
+        ("native_frames", NativeFramesFunction),
+        ("file_at", FileAtFunction),
     ]
 
 

@@ -21,6 +21,8 @@ _SECTION = re.compile(r"^ *\[\d+\] +0x([0-9a-f]+)->0x[0-9a-f]+ at 0x[0-9a-f]+: (
 # info proc mappings:  0x400000  0x425000  0x25000  0x0  r--p  /usr/bin/python3.15   (permissions only if live, name not always)
 _MAPPING = re.compile(r"^ *0x([0-9a-f]+) +0x([0-9a-f]+) +0x[0-9a-f]+ +0x[0-9a-f]+(?: +([r-][w-][x-][ps-]))?(?: +(\S.*?))? *$", re.M)
 
+_DELETED = " (deleted)"  # what the kernel adds to the name of a file that is no longer there
+
 # <elf.h>: Elf64_Phdr, and what of Elf64_Ehdr stands behind its 16 bytes of e_ident.
 _ELF_HEADER = struct.Struct("<16x2H I 3Q I 6H")
 _PROGRAM_HEADER = struct.Struct("<2I 6Q")
@@ -112,6 +114,15 @@ class _MappedFiles:
     def contain(self, address: int) -> bool:
         index = bisect.bisect_right(self._starts, address) - 1
         return index >= 0 and address < self._ends[index]
+
+
+def mapped_files() -> List[Tuple[int, int, str]]:
+    """(start, end, path) of each mapping of a file, as the process called the file when it mapped it."""
+    files = []
+    for start, end, _, name in _mappings():
+        if name is not None and name.startswith("/"):
+            files.append((start, end, name[: -len(_DELETED)] if name.endswith(_DELETED) else name))
+    return files
 
 
 def _mappings() -> List[Tuple[int, int, Optional[str], Optional[str]]]:

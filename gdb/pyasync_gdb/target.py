@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import gdb
 
-from . import library, memory_map, threads
+from . import library, memory_map, native, threads
 from .borrow import with_setting
 from .source import SourceFiles
 
@@ -23,6 +23,8 @@ class Target:
         self._threads: Optional[List[threads.Thread]] = None
         self._ranges: Optional[List[memory_map.MemoryRange]] = None
         self._source = SourceFiles()
+        self._files: Optional[native.MappedFiles] = None
+        self._strings: List[bytes] = []  # what the last answer about native frames points to
         self._error: Optional[BaseException] = None
         self._write: Optional[Callable[[int, bytes], None]] = None
         self._last_read: Any = None
@@ -53,6 +55,8 @@ class Target:
             poll=library.PollFunction(self._guarded(self._poll)),
             symbol_at=library.SymbolAtFunction(self._guarded(self._symbol_at)),
             process=process if use_map else 0,
+            native_frames=library.NativeFramesFunction(self._guarded(self._native_frames, library.ABORTED_COUNT)),
+            file_at=library.FileAtFunction(self._guarded(self._file_at)),
         )
 
     def call(self, function: Callable[..., int], *arguments: Any, write: Optional[Callable[[int, bytes], None]] = None) -> int:
@@ -168,6 +172,36 @@ class Target:
         ctypes.memmove(buffer, text, len(text))
         return library.OK
 
+    def _mapped_files(self) -> native.MappedFiles:
+        if self._files is None:
+            self._files = native.MappedFiles()
+        return self._files
+
+    def _native_frames(self, number: int, frames: Any, capacity: int, stopped: Any) -> int:
+        stack = native.unwind(number, capacity, self._mapped_files())
+        if stack is None:
+            return library.UNKNOWN_COUNT
+        self._strings = []
+        for index, frame in enumerate(stack.frames):
+            flags = (library.NATIVE_DEBUG if frame.debug else 0) | (library.NATIVE_GUESS if frame.guess else 0)
+            function, file = self._keep(frame.function), self._keep(frame.file)
+            frames[index] = library.NativeFrame(frame.pc, frame.sp, function, file, frame.line, flags)
+        stopped[0] = self._keep(stack.stopped)
+        return len(stack.frames)
+
+    def _keep(self, text: Optional[str]) -> Optional[bytes]:
+        """The text as bytes that stay as long as the library may look at them."""
+        if text is None:
+            return None
+        self._strings.append(text.encode("utf-8", "replace"))
+        return self._strings[-1]
+
+    def _file_at(self, address: int, buffer: int, capacity: int) -> int:
+        path = self._mapped_files().path_at(address)
+        if path is None:
+            return library.UNREADABLE
+        return _copy(os.fsencode(path), buffer, capacity)
+
     def _print(self, style: int, address: int, length: int) -> int:
         if self._write is not None:
             self._write(style, ctypes.string_at(address, length))
@@ -195,6 +229,13 @@ def _clock(process: int) -> int:
     except OSError:  # a kernel without time namespaces has one clock
         same = os.path.exists("/proc/self/ns") and not os.path.exists("/proc/self/ns/time")
     return library.TARGET_OWN_CLOCK if same else 0
+
+
+def _copy(text: bytes, buffer: int, capacity: int) -> int:
+    if len(text) >= capacity:
+        return library.UNREADABLE
+    ctypes.memmove(buffer, text + b"\0", len(text) + 1)
+    return library.OK
 
 
 def _encode(text: Optional[str]) -> Optional[bytes]:

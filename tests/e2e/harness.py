@@ -297,22 +297,23 @@ def prepare() -> str:
 
 
 def compile_extensions() -> None:
-    """Let the root's Cython and this machine's compiler make the extensions. Debug builds import those of the release."""
-    for source in sorted((HERE / "extensions").glob("*.pyx")):
+    """Let this machine's compiler, and the root's Cython, make the extensions. Debug builds import those of the release."""
+    for source in sorted([*(HERE / "extensions").glob("*.pyx"), *(HERE / "extensions").glob("*.c")]):
         for build in ("python3.14", "python3.15"):
             folder = PLACE / "extensions" / build
-            stamp = digest(source, ROOT / "usr/bin/cython3", (ROOT / "usr/bin" / build).stat().st_mtime)
-            if up_to_date(folder, stamp):
-                continue
-            empty(folder)
-            replace(folder / source.name, source.read_bytes())
             name = source.stem
-            run_or_fail(in_root("env", "-C", inside(folder), "cython3", "-3", source.name, "-o", f"{name}.c"))
+            stamp = digest(source, ROOT / "usr/bin/cython3", (ROOT / "usr/bin" / build).stat().st_mtime)
+            if (folder / f"{name}.stamp").exists() and (folder / f"{name}.stamp").read_text() == stamp:
+                continue
+            replace(folder / source.name, source.read_bytes())
+            if source.suffix == ".pyx":
+                run_or_fail(in_root("env", "-C", inside(folder), "cython3", "-3", source.name, "-o", f"{name}.c"))
             # The root has no compiler; its headers come behind this machine's own.
             headers = ["-I", str(ROOT / "usr/include" / build), "-idirafter", str(ROOT / "usr/include")]
-            library = str(folder / f"{name}.cpython-{build.removeprefix('python').replace('.', '')}-x86_64-linux-gnu.so")
-            run_or_fail(["cc", "-O1", "-w", "-shared", "-fPIC", *headers, str(folder / f"{name}.c"), "-o", library])
-            replace(folder / "stamp", stamp.encode())
+            library = f"{name}.cpython-{build.removeprefix('python').replace('.', '')}-x86_64-linux-gnu.so"
+            command = ["cc", "-O1", "-g", "-w", "-shared", "-fPIC", *headers, f"{name}.c", "-o", library]
+            run_or_fail(["env", "-C", str(folder), *command])
+            replace(folder / f"{name}.stamp", stamp.encode())
 
 
 def run_or_fail(command: list[str]) -> None:
@@ -365,7 +366,10 @@ def scenario_stamp(build: str, name: str) -> str:
     interpreter = (ROOT / "usr/bin" / build).stat()
     script = HERE / "scenarios" / f"{name}.py"
     oracles = {HERE / "scenarios" / "oracle.py", *script.parent.glob("*oracle.py")}
-    return digest(script, *sorted(oracles), interpreter.st_size, interpreter.st_mtime, ENVIRONMENT)
+    sources = [script, *sorted(oracles)]
+    if any("extensions" in source.read_text() for source in sources):
+        sources += sorted((HERE / "extensions").iterdir())
+    return digest(*sources, interpreter.st_size, interpreter.st_mtime, ENVIRONMENT)
 
 
 def make_core(build: str, name: str) -> Scenario:

@@ -1,0 +1,25 @@
+"""A destructor in C calls abort() when the frame of a coroutine goes that is being cancelled."""
+
+import asyncio
+import sys
+
+import crash
+import crash_oracle
+
+
+async def holds():
+    bomb = crash.Bomb(0)
+    try:
+        await asyncio.sleep(1000)
+    finally:
+        bomb = crash_oracle.dies(sys._getframe(), "SIGABRT", inside=["abort", "bomb_dealloc"])
+
+
+async def main():
+    task = asyncio.create_task(holds(), name="holds")
+    await asyncio.sleep(0)
+    task.cancel()
+    await task
+
+
+asyncio.run(main())

@@ -1,0 +1,18 @@
+"""A child, forked inside a task, writes nowhere in a C extension; the parent waits for it."""
+
+import asyncio
+import os
+import sys
+
+import crash
+import crash_oracle
+
+
+async def main():
+    if os.fork() == 0:
+        crash.segfault(*crash_oracle.dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"]))
+    os.wait()
+    os._exit(0)
+
+
+asyncio.run(main())

@@ -1,0 +1,27 @@
+"""A C extension writes nowhere in a function that sorted() calls, in a function that an extension calls, in a task."""
+
+import asyncio
+import sys
+
+import crash
+import crash_oracle
+
+
+def key(item):
+    called_by = {"key": ["list_sort_impl"], "rank": ["call"]}
+    crash.segfault(*crash_oracle.dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"], called_by=called_by))
+
+
+def rank():
+    return sorted([3, 1, 2], key=key)
+
+
+async def order():
+    crash.call(rank)
+
+
+async def main():
+    await asyncio.create_task(order(), name="order")
+
+
+asyncio.run(main())
