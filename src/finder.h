@@ -30,6 +30,18 @@ struct pa_finding *pa_finding_begin(struct pa_finder *finder, enum pa_finding_ki
 /** Add a task (or a future that is a node) or an object to the finding that was begun last. */
 void pa_finding_add_task(struct pa_finder *finder, uint32_t node);
 void pa_finding_add_object(struct pa_finder *finder, uint64_t object);
+/** A step of the circle, and its task and object. */
+void pa_finding_add_step(struct pa_finder *finder, struct pa_finding_step step);
+/** Take back the finding that was begun last. */
+void pa_finding_drop(struct pa_finder *finder);
+
+/** What a task waits on, locks and limiters of anyio too: these are locks and semaphores. */
+void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *waits_on);
+
+/** finding_deadlock.c, finding_lock.c */
+void pa_find_deadlocks(struct pa_finder *finder);
+void pa_find_free(struct pa_finder *finder);
+
 /** finding_task.c: done-not-woken, orphaned, runaway. */
 void pa_find_not_woken(struct pa_finder *finder);
 void pa_find_orphaned(struct pa_finder *finder);

@@ -8,7 +8,9 @@ static const struct {
     const char *name;
     void (*find)(struct pa_finder *finder);
 } kinds[PA_FINDING_COUNT] = {
+    [PA_FINDING_DEADLOCK] = {"deadlock", pa_find_deadlocks},
     [PA_FINDING_DONE_NOT_WOKEN] = {"done-not-woken", pa_find_not_woken},
+    [PA_FINDING_FREE_BUT_WAITED] = {"free-but-waited", pa_find_free},
     [PA_FINDING_ORPHANED] = {"orphaned", pa_find_orphaned},
     [PA_FINDING_RUNAWAY] = {"runaway", pa_find_runaway},
 };
@@ -31,6 +33,7 @@ struct pa_finding *pa_finding_begin(struct pa_finder *finder, enum pa_finding_ki
                                        .variant = variant,
                                        .first_task = findings->tasks.count,
                                        .first_object = findings->objects.count,
+                                       .first_step = findings->steps.count,
                                        .number = number};
     return finding;
 }
@@ -55,7 +58,72 @@ void pa_finding_add_object(struct pa_finder *finder, uint64_t object)
     findings->items.items[findings->items.count - 1].object_count++;
 }
 
+void pa_finding_add_step(struct pa_finder *finder, struct pa_finding_step step)
+{
+    struct pa_findings *findings = finder->findings;
+    struct pa_finding_step *slot = finder->is_open ? pa_array_push(finder->graph->work, &findings->steps, PA_NONE) : NULL;
+    if (!slot)
+        return;
+    *slot = step;
+    findings->items.items[findings->items.count - 1].step_count++;
+    if (step.task != PA_NONE)
+        pa_finding_add_task(finder, step.task);
+    if (step.object != 0)
+        pa_finding_add_object(finder, step.object);
+}
+
+void pa_finding_drop(struct pa_finder *finder)
+{
+    struct pa_findings *findings = finder->findings;
+    if (!finder->is_open)
+        return;
+    const struct pa_finding *finding = &findings->items.items[--findings->items.count];
+    findings->tasks.count = finding->first_task;
+    findings->objects.count = finding->first_object;
+    findings->steps.count = finding->first_step;
+    finder->is_open = false;
+}
+
 /* ---- what tasks wait on */
+
+static bool stands_in(struct pa_finder *finder, uint32_t stack, const char *function, const char *file)
+{
+    const struct pa_codes *codes = finder->graph->codes;
+    const struct pa_arena *text = &finder->graph->objects->text;
+    const struct pa_frame *frame = &codes->frames.items[codes->stacks.items[stack].frame];
+    return stack != 0 && pa_text_is(text, frame->function, function) && pa_text_ends(text, frame->file, file);
+}
+
+/* anyio's locks wait for a future of their own as asyncio's do, its limiters for an event. */
+static void ask_anyio(struct pa_finder *finder, uint32_t node, struct pa_waits_on *waits_on)
+{
+    static const char file[] = "/anyio/_backends/_asyncio.py";
+    struct pa_graph *graph = finder->graph;
+    uint32_t stack = graph->nodes.items[node].stack, place = 0;
+    enum pa_wait_kind kind = PA_WAITS_SEMAPHORE;
+    uint64_t self;
+    if (stack == 0 || (waits_on->kind != PA_WAITS_FUTURE && waits_on->kind != PA_WAITS_EVENT))
+        return;
+    uint32_t outer = graph->codes->stacks.items[stack].outer;
+    if (waits_on->kind == PA_WAITS_FUTURE && stands_in(finder, stack, "Lock.acquire", file))
+        kind = PA_WAITS_LOCK;
+    else if (waits_on->kind == PA_WAITS_EVENT && stands_in(finder, outer, "CapacityLimiter.acquire_on_behalf_of", file))
+        place = 1;
+    else if (waits_on->kind != PA_WAITS_FUTURE || !stands_in(finder, stack, "Semaphore.acquire", file))
+        return;
+    if (place >= finder->links.count || pa_kind_of(graph->objects, finder->links.items[place]) != PA_KIND_COROUTINE ||
+        !pa_variable_get(graph->codes, finder->links.items[place] + PA_OFFSET(graph->layout, gen_iframe), "self", &self))
+        return;
+    waits_on->kind = kind;
+    waits_on->object = self;
+}
+
+void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *waits_on)
+{
+    pa_task_objects(finder->graph, node, &finder->links);
+    pa_waits_read(&finder->waits, node, finder->links.count ? finder->links.items[0] : 0, waits_on);
+    ask_anyio(finder, node, waits_on);
+}
 
 static void note_waited(struct pa_finder *finder, const struct pa_waits_on *waits_on, uint32_t node)
 {
@@ -85,8 +153,7 @@ static void survey(struct pa_finder *finder)
         if (node->wait != PA_WAIT_FUTURE || node->stack >= count || asked[node->stack] == PA_MAX_SURVEY)
             continue;
         asked[node->stack]++;
-        pa_task_objects(graph, id, &finder->links);
-        pa_waits_read(&finder->waits, id, finder->links.count ? finder->links.items[0] : 0, &waits_on);
+        pa_finder_ask(finder, id, &waits_on);
         note_waited(finder, &waits_on, id);
     }
     pa_work_resize(graph->work, asked, size, 0);
@@ -99,7 +166,8 @@ static void look_at_threads(struct pa_finder *finder)
     const struct pa_arena *text = &graph->objects->text;
     for (uint32_t i = 0; i < graph->thread_frames.count && pa_work_step(graph->work); i++) {
         const struct pa_frame *frame = &graph->codes->frames.items[graph->thread_frames.items[i].frame];
-        if (pa_text_ends(text, frame->file, "/asyncio/locks.py") || pa_text_ends(text, frame->file, "/asyncio/queues.py"))
+        if (pa_text_ends(text, frame->file, "/asyncio/locks.py") || pa_text_ends(text, frame->file, "/asyncio/queues.py") ||
+            pa_text_ends(text, frame->file, "/anyio/_backends/_asyncio.py"))
             finder->in_locks = true;
         if (pa_text_ends(text, frame->function, ".call_soon") || pa_text_ends(text, frame->function, ".call_soon_threadsafe") ||
             pa_text_ends(text, frame->function, "._call_soon"))
@@ -145,5 +213,6 @@ void pa_findings_free(struct pa_findings *findings)
     pa_array_free(findings->graph->work, &findings->items);
     pa_array_free(findings->graph->work, &findings->tasks);
     pa_array_free(findings->graph->work, &findings->objects);
+    pa_array_free(findings->graph->work, &findings->steps);
     *findings = (struct pa_findings){0};
 }

@@ -32,12 +32,20 @@ enum pa_orphaned {
     PA_ORPHANED_THREAD,      /* their thread has exited, and their loop does not run */
 };
 
+/** A step of a circle: who waits, and on what. */
+struct pa_finding_step {
+    uint32_t task;   /* node, or PA_NONE */
+    uint32_t thread; /* where there is no task: index */
+    uint64_t object; /* the lock, which the next one holds; 0: the next one is awaited, or is the thread of the task's loop */
+};
+
 struct pa_finding {
     uint8_t kind;    /* enum pa_finding_kind */
     uint8_t variant; /* of its kind's own */
     uint32_t first_task, task_count;
     uint32_t first_object, object_count;
-    uint64_t number; /* how much there is of something */
+    uint32_t first_step, step_count; /* of a deadlock: the circle */
+    uint64_t number;                 /* how much there is of something */
 };
 
 struct pa_findings {
@@ -45,7 +53,9 @@ struct pa_findings {
     PA_ARRAY(struct pa_finding) items; /* by kind, then in the order in which they were met */
     PA_ARRAY(uint32_t) tasks;          /* nodes, of each finding a run of them */
     PA_ARRAY(uint64_t) objects;        /* locks, queues, loops …, likewise */
-    uint32_t more;                     /* that are not kept */
+    PA_ARRAY(struct pa_finding_step) steps;
+    uint64_t told_cycles; /* cycles of awaiters that are deadlocks, a bit each */
+    uint32_t more;        /* that are not kept */
     bool made;
 };
 

@@ -3,6 +3,11 @@
 
 #include "limits.h"
 
+static void words(struct pa_printer *printer, const char *text)
+{
+    pa_out(printer->out, PA_STYLE_PLAIN, text);
+}
+
 /* "Task-1", "Task-1, Task-2 and 4,094 more" */
 static void print_tasks(struct pa_printer *printer, const struct pa_finding *finding)
 {
@@ -20,18 +25,62 @@ static void print_tasks(struct pa_printer *printer, const struct pa_finding *fin
 }
 
 /* "Lock 0x7f…" */
-static void print_object(struct pa_printer *printer, const struct pa_finding *finding, uint32_t place)
+static void print_type_and_address(struct pa_printer *printer, uint64_t object)
 {
-    uint64_t object = pa_finding_object(printer->view->findings, finding, place);
     struct pa_text type = pa_object_type_name(printer->graph, object);
     pa_out_target(printer->out, PA_STYLE_FUNCTION, pa_arena_text(&printer->graph->objects->text, type), type.length);
     pa_out(printer->out, PA_STYLE_PLAIN, " ");
     pa_out_address(printer->out, object);
 }
 
-static void words(struct pa_printer *printer, const char *text)
+static void print_object(struct pa_printer *printer, const struct pa_finding *finding, uint32_t place)
 {
-    pa_out(printer->out, PA_STYLE_PLAIN, text);
+    print_type_and_address(printer, pa_finding_object(printer->view->findings, finding, place));
+}
+
+static void print_party(struct pa_printer *printer, const struct pa_finding_step *step)
+{
+    if (step->task != PA_NONE)
+        pa_print_short(printer, step->task);
+    else
+        pa_print_thread(printer, step->thread);
+}
+
+/* "Task-1 waits for Lock 0x7f…, held by Task-2, which waits for Task-1" */
+static void print_deadlock(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    const struct pa_finding_step *steps = printer->view->findings->steps.items + finding->first_step;
+    print_party(printer, steps);
+    for (uint32_t i = 0; i < finding->step_count; i++) {
+        const struct pa_finding_step *next = &steps[(i + 1) % finding->step_count];
+        bool own_thread = steps[i].object == 0 && next->task == PA_NONE;
+        if (i == PA_GROUP_NAMES && finding->step_count - i > 1) {
+            words(printer, ", \xe2\x80\xa6 ");
+            pa_out_counted(printer->out, finding->step_count - i - 1, "more", "more");
+            words(printer, " \xe2\x80\xa6");
+            i = finding->step_count - 1;
+            next = &steps[0];
+            own_thread = steps[i].object == 0 && next->task == PA_NONE;
+        }
+        words(printer, i > 0 ? ", which " : " ");
+        words(printer, own_thread ? "is run by " : "waits for ");
+        if (steps[i].object != 0) {
+            print_type_and_address(printer, steps[i].object);
+            words(printer, finding->step_count == 1 ? ", which it holds itself" : ", held by ");
+        }
+        if (steps[i].object == 0 || finding->step_count > 1)
+            print_party(printer, next);
+    }
+}
+
+static void print_free(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    print_object(printer, finding, 0);
+    words(printer, " is free, but nothing will wake ");
+    if (finding->task_count > 0)
+        print_tasks(printer, finding);
+    else
+        words(printer, "those who wait for it");
 }
 
 static void print_not_woken(struct pa_printer *printer, const struct pa_finding *finding)
@@ -77,8 +126,8 @@ static void print_runaway(struct pa_printer *printer, const struct pa_finding *f
 void pa_print_finding(struct pa_printer *printer, uint32_t index)
 {
     static void (*const print[PA_FINDING_COUNT])(struct pa_printer *, const struct pa_finding *) = {
-        [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken,
-        [PA_FINDING_ORPHANED] = print_orphaned,
+        [PA_FINDING_DEADLOCK] = print_deadlock,        [PA_FINDING_FREE_BUT_WAITED] = print_free,
+        [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken, [PA_FINDING_ORPHANED] = print_orphaned,
         [PA_FINDING_RUNAWAY] = print_runaway,
     };
     const struct pa_finding *finding = &printer->view->findings->items.items[index];

@@ -130,11 +130,12 @@ static uint32_t print_threads(struct pa_printer *printer, uint32_t room)
     return lines;
 }
 
-/* Cycles of awaiters are told behind the findings, in the lines that these leave. */
+/* Cycles of awaiters that are no deadlocks are told behind the findings, in the lines that these leave. */
 static uint32_t count_finding_lines(const struct pa_printer *printer)
 {
     const struct pa_findings *findings = printer->view->findings;
-    uint64_t all = (uint64_t)findings->items.count + findings->more + printer->graph->cycle_ends.count;
+    uint64_t all = (uint64_t)findings->items.count + findings->more + printer->graph->cycle_ends.count +
+                   printer->graph->more_cycles - (uint32_t)__builtin_popcountll(findings->told_cycles);
     return all <= PA_HEAD_FINDINGS ? (uint32_t)all : PA_HEAD_FINDINGS + 1;
 }
 
@@ -143,19 +144,23 @@ static void print_findings(struct pa_printer *printer)
     const struct pa_graph *graph = printer->graph;
     const struct pa_findings *findings = printer->view->findings;
     struct pa_output *out = printer->out;
-    uint32_t lines = 0, cycles = 0;
+    uint32_t lines = 0, cycles = 0, told = (uint32_t)__builtin_popcountll(findings->told_cycles);
     for (uint32_t i = 0; i < findings->items.count && lines < PA_HEAD_FINDINGS; i++, lines++) {
         pa_out_format(out, PA_STYLE_HIGHLIGHT, "! %s: ", pa_finding_kind_name(findings->items.items[i].kind));
         pa_print_finding(printer, i);
         pa_out(out, PA_STYLE_PLAIN, "\n");
     }
     uint64_t more = (uint64_t)findings->items.count + findings->more - lines;
-    for (; cycles < graph->cycle_ends.count && lines < PA_HEAD_FINDINGS; cycles++, lines++) {
+    for (; cycles < graph->cycle_ends.count && lines < PA_HEAD_FINDINGS; cycles++) {
+        if (cycles < 64 && findings->told_cycles >> cycles & 1)
+            continue;
         pa_out(out, PA_STYLE_HIGHLIGHT, "! cycle: ");
         pa_print_cycle(printer, cycles);
         pa_out(out, PA_STYLE_PLAIN, "\n");
+        lines++;
+        told++;
     }
-    uint64_t more_cycles = (uint64_t)graph->cycle_ends.count + graph->more_cycles - cycles;
+    uint64_t more_cycles = (uint64_t)graph->cycle_ends.count + graph->more_cycles - told;
     if (more == 0 && more_cycles == 0)
         return;
     pa_out(out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");

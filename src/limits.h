@@ -202,6 +202,10 @@
 /* Tasks with the same stack of which each is asked what it waits on, to find what all of them wait on. */
 #define PA_MAX_SURVEY 1000u
 
+/* Tasks and threads that one search for deadlocks asks, and holders of one lock: far above any circle that a reader could follow. */
+#define PA_MAX_PARTIES      4096u
+#define PA_MAX_LOCK_HOLDERS 64u
+
 /* Cancel requests of a task that are too many; callbacks, and ended awaiters, of a future. */
 #define PA_MANY_CANCELS   100u
 #define PA_MANY_CALLBACKS 1000u

@@ -24,6 +24,8 @@ async def main():
         tasks[name] = asyncio.create_task(waits(tasks, target), name=name)
     own = asyncio.create_task(sleeps(), name="own")
     asyncio.future_add_to_awaited_by(own, own)
+    oracle.finding("deadlock", [tasks["a"], tasks["b"]])
+    oracle.finding("deadlock", [tasks["x"], tasks["y"], tasks["z"]])
     await oracle.stop_after_this()
 
 

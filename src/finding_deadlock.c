@@ -1,0 +1,312 @@
+/*
+ * [deadlock]: tasks and threads that wait for each other, over what they await and over the locks that they hold.
+ *
+ * Of each of them is asked who could let it go on: the task that it awaits, the holders of the lock that it waits on; of a task also the
+ * thread of its loop, without which it never goes on. Those of whom nobody is known, or of whom one is not stuck, are not stuck; that is
+ * taken away until nothing changes. Who is left waits for ever, unless it is cancelled.
+ */
+#include "finder.h"
+
+#include "holder.h"
+#include "limits.h"
+
+#include <stdlib.h>
+
+/* A task by its node, or a thread by its index. */
+#define THREAD 0x80000000u
+
+struct party {
+    uint64_t key;          /* first: of the index; id, and never 0 */
+    uint32_t id;           /* node, or thread | THREAD */
+    uint32_t thread;       /* of a task: the party that is its loop's thread; PA_NONE */
+    uint32_t first, count; /* in waits_for */
+    uint64_t object;       /* the lock; 0: it awaits them */
+    bool stuck;
+    uint8_t seen; /* on the way that is being followed: 1, before: 2 */
+};
+
+struct search {
+    struct pa_finder *finder;
+    struct pa_graph *graph;
+    PA_ARRAY(struct party) parties;
+    struct pa_index index;
+    PA_ARRAY(uint32_t) waits_for; /* parties */
+    PA_ARRAY(uint32_t) met;       /* ids, of the party that is being asked */
+    bool cut;
+};
+
+static uint32_t party_of(struct search *search, uint32_t id)
+{
+    uint64_t key = (uint64_t)id + 1;
+    uint32_t place = pa_index_find(&search->index, search->parties.items, sizeof(struct party), key);
+    if (place != PA_NONE)
+        return place;
+    struct party *party = pa_array_push(search->graph->work, &search->parties, PA_MAX_PARTIES);
+    search->cut = search->cut || !party;
+    if (!party)
+        return PA_NONE;
+    *party = (struct party){.key = key, .id = id, .thread = PA_NONE};
+    place = search->parties.count - 1;
+    pa_index_add(search->graph->work, &search->index, search->parties.items, sizeof(struct party), place);
+    return place;
+}
+
+static void meet(struct search *search, uint32_t id)
+{
+    uint32_t *slot = pa_array_push(search->graph->work, &search->met, PA_MAX_PARTIES);
+    search->cut = search->cut || !slot;
+    if (slot)
+        *slot = id;
+}
+
+/* ---- whom one waits for: nobody, if not all of them are known */
+
+static void meet_holders(struct search *search, uint64_t object)
+{
+    struct pa_holder holders[PA_MAX_LOCK_HOLDERS];
+    struct pa_held held;
+    uint32_t count = pa_holders_of(search->graph, object, holders, PA_MAX_LOCK_HOLDERS, &held);
+    if (held.state != PA_HOLD_HELD || count < held.total)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (holders[i].node == PA_NONE && holders[i].thread == PA_NONE) {
+            search->met.count = 0;
+            return;
+        }
+        meet(search, holders[i].node != PA_NONE ? holders[i].node : holders[i].thread | THREAD);
+    }
+}
+
+/*
+ * Of a semaphore more may have been taken than by those who are in a with statement; one that has a bound tells how many there are. anyio's
+ * limiters know whom they have lent to.
+ */
+static bool knows_holders(struct search *search, uint64_t object)
+{
+    struct pa_graph *graph = search->graph;
+    struct pa_held held;
+    uint64_t value;
+    int64_t bound;
+    if (pa_instance_attribute(graph->objects, object, "_borrowers", &value))
+        return true;
+    if (!pa_instance_attribute(graph->objects, object, "_bound_value", &value) || !pa_int_read(graph->objects, value, &bound))
+        return false;
+    pa_holders_of(graph, object, NULL, 0, &held);
+    return bound > 0 && held.total == (uint64_t)bound;
+}
+
+static void meet_pending(struct search *search, uint64_t future)
+{
+    uint32_t node = pa_graph_find(search->graph, future);
+    if (node == PA_NONE || !(search->graph->nodes.items[node].flags & PA_NODE_TASK)) {
+        if (pa_future_state(search->graph, future) == PA_PENDING)
+            meet(search, PA_NONE); /* a future: nobody knows who will set it */
+        return;
+    }
+    if (search->graph->nodes.items[node].state == PA_PENDING)
+        meet(search, node);
+}
+
+static void meet_children(struct search *search, const struct pa_waits_on *waits_on)
+{
+    struct pa_graph *graph = search->graph;
+    struct pa_set_iterator set;
+    uint64_t children, items, count, child;
+    if (waits_on->left < 1 || waits_on->left > PA_MAX_LOCK_HOLDERS)
+        return;
+    if (waits_on->kind == PA_WAITS_TASKGROUP) {
+        if (!pa_instance_attribute(graph->objects, waits_on->object, "_tasks", &children) ||
+            !pa_set_begin(graph->objects, children, &set))
+            return;
+        while (pa_set_next(graph->objects, &set, &child))
+            meet_pending(search, child);
+        return;
+    }
+    if (!pa_instance_attribute(graph->objects, waits_on->object, "_children", &children) ||
+        !pa_sequence(graph->objects, children, &items, &count) || count > PA_MAX_PARTIES)
+        return;
+    for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
+        if (pa_memory_u64(graph->memory, items + 8 * i, &child))
+            meet_pending(search, child);
+    }
+}
+
+static void ask_task(struct search *search, uint32_t node, uint64_t *object)
+{
+    struct pa_finder *finder = search->finder;
+    struct pa_waits_on waits_on;
+    if (search->graph->nodes.items[node].wait == PA_WAIT_NONE)
+        return;
+    pa_finder_ask(finder, node, &waits_on);
+    switch (waits_on.kind) {
+    case PA_WAITS_TASK:
+        meet_pending(search, waits_on.object);
+        break;
+    case PA_WAITS_GATHER:
+    case PA_WAITS_TASKGROUP:
+        meet_children(search, &waits_on);
+        break;
+    case PA_WAITS_LOCK:
+        *object = waits_on.object;
+        meet_holders(search, waits_on.object);
+        break;
+    case PA_WAITS_SEMAPHORE:
+        *object = waits_on.object;
+        if (knows_holders(search, waits_on.object))
+            meet_holders(search, waits_on.object);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Ask a party, and note it and whom it waits for. */
+static void ask(struct search *search, uint32_t place)
+{
+    struct pa_graph *graph = search->graph;
+    uint32_t id = search->parties.items[place].id, thread = PA_NONE;
+    uint64_t object = 0;
+    search->met.count = 0;
+    if (id & THREAD) {
+        object = pa_thread_awaited_lock(graph, id & ~THREAD);
+        if (object != 0)
+            meet_holders(search, object);
+    } else {
+        const struct pa_node *node = &graph->nodes.items[id];
+        uint32_t of_loop = node->loop == PA_NO_LOOP ? PA_NONE : graph->loops.items[node->loop].thread;
+        if (of_loop != PA_NONE)
+            thread = party_of(search, of_loop | THREAD);
+        ask_task(search, id, &object);
+    }
+    uint32_t first = search->waits_for.count;
+    for (uint32_t i = 0; i < search->met.count; i++) {
+        uint32_t other = search->met.items[i] == PA_NONE ? PA_NONE : party_of(search, search->met.items[i]);
+        uint32_t *slot = pa_array_push(graph->work, &search->waits_for, PA_NONE);
+        if (slot)
+            *slot = other;
+    }
+    struct party *party = &search->parties.items[place];
+    party->thread = thread;
+    party->object = object;
+    party->first = first;
+    party->count = search->waits_for.count - first;
+}
+
+/* ---- who is stuck */
+
+static bool is_stuck(const struct search *search, const struct party *party)
+{
+    if (party->thread != PA_NONE && search->parties.items[party->thread].stuck)
+        return true;
+    for (uint32_t i = 0; i < party->count; i++) {
+        uint32_t other = search->waits_for.items[party->first + i];
+        if (other == PA_NONE || !search->parties.items[other].stuck)
+            return false;
+    }
+    return party->count > 0;
+}
+
+static void take_away(struct search *search)
+{
+    bool changed = true;
+    for (uint32_t i = 0; i < search->parties.count; i++)
+        search->parties.items[i].stuck = true;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < search->parties.count && pa_work_step(search->graph->work); i++) {
+            struct party *party = &search->parties.items[i];
+            if (party->stuck && !is_stuck(search, party)) {
+                party->stuck = false;
+                changed = true;
+            }
+        }
+        if (search->graph->work->fatal != PA_OK)
+            return;
+    }
+}
+
+/* Whom a stuck party waits for, to tell: the thread of its loop, if only that is stuck. */
+static uint32_t next_of(const struct search *search, const struct party *party)
+{
+    bool all = party->count > 0;
+    for (uint32_t i = 0; i < party->count; i++) {
+        uint32_t other = search->waits_for.items[party->first + i];
+        all = all && other != PA_NONE && search->parties.items[other].stuck;
+    }
+    return all ? search->waits_for.items[party->first] : party->thread;
+}
+
+/* A circle, from one of its parties on. */
+static void tell(struct search *search, uint32_t start)
+{
+    struct pa_finder *finder = search->finder;
+    uint32_t at = start;
+    if (!pa_finding_begin(finder, PA_FINDING_DEADLOCK, 0, 0))
+        return;
+    do {
+        const struct party *party = &search->parties.items[at];
+        uint32_t next = next_of(search, party);
+        uint64_t object = next == party->thread && party->thread != PA_NONE ? 0 : party->object;
+        bool is_thread = party->id & THREAD;
+        pa_finding_add_step(finder, (struct pa_finding_step){is_thread ? PA_NONE : party->id, party->id & ~THREAD, object});
+        at = next;
+    } while (at != start);
+}
+
+static void follow(struct search *search, uint32_t start)
+{
+    uint32_t at = start;
+    while (search->parties.items[at].seen == 0) {
+        search->parties.items[at].seen = 1;
+        at = next_of(search, &search->parties.items[at]);
+    }
+    if (search->parties.items[at].seen == 1)
+        tell(search, at);
+    for (at = start; search->parties.items[at].seen == 1;) {
+        search->parties.items[at].seen = 2;
+        at = next_of(search, &search->parties.items[at]);
+    }
+}
+
+/* Cycles of awaiters whose members are stuck need not be told once more. */
+static void note_cycles(struct search *search)
+{
+    const struct pa_graph *graph = search->graph;
+    for (uint32_t i = 0, first = 0; i < graph->cycle_ends.count && i < 64; i++) {
+        uint32_t place = party_of(search, graph->cycle_members.items[first]);
+        if (place != PA_NONE && search->parties.items[place].stuck)
+            search->finder->findings->told_cycles |= 1ull << i;
+        first = graph->cycle_ends.items[i];
+    }
+}
+
+void pa_find_deadlocks(struct pa_finder *finder)
+{
+    struct pa_graph *graph = finder->graph;
+    struct search search = {.finder = finder, .graph = graph};
+    for (uint32_t i = 0; i < finder->waited.count && pa_work_step(graph->work); i++) {
+        if (finder->waited.items[i].kind == PA_WAITS_LOCK || finder->waited.items[i].kind == PA_WAITS_SEMAPHORE)
+            party_of(&search, finder->waited.items[i].node);
+    }
+    for (uint32_t i = 0; i < graph->cycle_members.count; i++)
+        party_of(&search, graph->cycle_members.items[i]);
+    for (uint32_t i = 0; i < graph->threads.count && pa_work_step(graph->work); i++) {
+        if (pa_thread_awaited_lock(graph, i) != 0)
+            party_of(&search, i | THREAD);
+    }
+    /* More come while they are asked. */
+    for (uint32_t i = 0; i < search.parties.count && !search.cut && pa_work_step(graph->work); i++)
+        ask(&search, i);
+    if (!search.cut && graph->work->fatal == PA_OK)
+        take_away(&search);
+    for (uint32_t i = 0; i < search.parties.count && !search.cut && pa_work_step(graph->work); i++) {
+        if (search.parties.items[i].stuck && search.parties.items[i].seen == 0)
+            follow(&search, i);
+    }
+    if (!search.cut && graph->work->fatal == PA_OK)
+        note_cycles(&search);
+    pa_array_free(graph->work, &search.parties);
+    pa_array_free(graph->work, &search.waits_for);
+    pa_array_free(graph->work, &search.met);
+    pa_index_free(graph->work, &search.index);
+}

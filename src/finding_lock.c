@@ -1,0 +1,91 @@
+/*
+ * Findings about locks, semaphores and limiters: free, with waiters that nothing will wake.
+ *
+ * Whoever gives one back sets the future of a waiter, in the same step. So while none of these futures is done, nobody has been woken, and
+ * nobody will be: there is no holder left that could give it back.
+ */
+#include "finder.h"
+
+#include "deque.h"
+#include "holder.h"
+#include "limits.h"
+
+/* Add a task that awaits a waiter's future. @return false if the future is done, or is none: then a wakeup is under way, or is not known of. */
+static bool add_waiter(struct pa_finder *finder, uint64_t future)
+{
+    struct pa_graph *graph = finder->graph;
+    const struct pa_layout *layout = graph->layout;
+    uint64_t awaiter;
+    uint8_t is_set;
+    enum pa_kind kind = pa_kind_of(graph->objects, future);
+    if ((kind != PA_KIND_FUTURE && kind != PA_KIND_PYTHON_FUTURE) || pa_future_state(graph, future) != PA_PENDING)
+        return false;
+    if (kind == PA_KIND_FUTURE && pa_memory_u8(graph->memory, future + PA_OFFSET(layout, task_awaited_by_is_set), &is_set) &&
+        is_set == 0 && pa_memory_u64(graph->memory, future + PA_OFFSET(layout, task_awaited_by), &awaiter)) {
+        uint32_t node = pa_graph_find(graph, awaiter);
+        if (node != PA_NONE)
+            pa_finding_add_task(finder, node);
+    }
+    return true;
+}
+
+/* The futures of a deque; in anyio's Lock they stand in pairs with their tasks. */
+static bool add_deque(struct pa_finder *finder, uint64_t deque, uint64_t *count)
+{
+    struct pa_graph *graph = finder->graph;
+    struct pa_deque_iterator iterator;
+    uint64_t element, items, length;
+    if (!pa_deque_begin(graph->objects, deque, &iterator) || iterator.left > PA_MAX_DEQUE)
+        return false;
+    *count += iterator.left;
+    while (pa_deque_next(graph->objects, &iterator, &element)) {
+        if (pa_kind_of(graph->objects, element) == PA_KIND_TUPLE &&
+            (!pa_sequence(graph->objects, element, &items, &length) || length != 2 ||
+             !pa_memory_u64(graph->memory, items + 8, &element)))
+            return false;
+        if (!add_waiter(finder, element))
+            return false;
+    }
+    return !iterator.damaged;
+}
+
+/* anyio/_backends/_asyncio.py, CapacityLimiter: a dict from borrower to an event that nobody else waits for. */
+static bool add_events(struct pa_finder *finder, uint64_t dict, uint64_t *count)
+{
+    struct pa_graph *graph = finder->graph;
+    struct pa_dict_iterator iterator;
+    uint64_t key, event, waiters;
+    if (!pa_dict_begin(graph->objects, dict, &iterator))
+        return false;
+    while (pa_dict_next(graph->objects, &iterator, &key, &event)) {
+        if (!pa_instance_attribute(graph->objects, event, "_waiters", &waiters) || !add_deque(finder, waiters, count))
+            return false;
+    }
+    return !iterator.damaged;
+}
+
+static bool add_waiters(struct pa_finder *finder, uint64_t object)
+{
+    uint64_t waiters, count = 0;
+    bool all = pa_instance_attribute(finder->graph->objects, object, "_waiters", &waiters) ? add_deque(finder, waiters, &count)
+               : pa_instance_attribute(finder->graph->objects, object, "_wait_queue", &waiters)
+                   ? add_events(finder, waiters, &count)
+                   : false;
+    return all && count > 0 && finder->graph->work->fatal == PA_OK;
+}
+
+void pa_find_free(struct pa_finder *finder)
+{
+    for (uint32_t i = 0; i < finder->waited.count && !finder->in_locks && pa_work_step(finder->graph->work); i++) {
+        struct pa_waited waited = finder->waited.items[i];
+        if ((waited.kind != PA_WAITS_LOCK && waited.kind != PA_WAITS_SEMAPHORE) ||
+            pa_hold_state(finder->graph, waited.object) != PA_HOLD_FREE)
+            continue;
+        if (!pa_finding_begin(finder, PA_FINDING_FREE_BUT_WAITED, 0, 0))
+            return;
+        if (add_waiters(finder, waited.object))
+            pa_finding_add_object(finder, waited.object);
+        else
+            pa_finding_drop(finder);
+    }
+}
