@@ -107,7 +107,7 @@ START_TEST(test_all_tasks_are_grouped)
     const char *output = answer(&request);
     ck_assert_has(output, "* 6 tasks in fetch (http.py:84), waiting: Task-10, Task-11, Task-12, Task-13, Task-14, \xe2\x80\xa6\n");
     ck_assert_has(output, "in async generator agen()");
-    ck_assert_has(output, "! cycle: cycle-a waits for cycle-b, which waits for cycle-a");
+    ck_assert_has(output, "! deadlock: cycle-a waits for cycle-b, which waits for cycle-a");
     ck_assert_has(output, "created, not started");
     ck_assert_has(output, "awaiters have ended and are left out");
     ck_assert_has(output, "Future(id=0x");
