@@ -160,6 +160,14 @@ static void ask_task(struct search *search, uint32_t node, uint64_t *object)
     }
 }
 
+/* A thread in Condition.wait() waits for whoever calls notify(). */
+static uint64_t lock_of_thread(struct pa_graph *graph, uint32_t thread)
+{
+    bool is_condition;
+    uint64_t lock = pa_thread_awaited_lock(graph, thread, &is_condition);
+    return is_condition ? 0 : lock;
+}
+
 /* Ask a party, and note it and whom it waits for. */
 static void ask(struct search *search, uint32_t place)
 {
@@ -168,7 +176,7 @@ static void ask(struct search *search, uint32_t place)
     uint64_t object = 0;
     search->met.count = 0;
     if (id & THREAD) {
-        object = pa_thread_awaited_lock(graph, id & ~THREAD);
+        object = lock_of_thread(graph, id & ~THREAD);
         if (object != 0)
             meet_holders(search, object);
     } else {
@@ -291,7 +299,7 @@ void pa_find_deadlocks(struct pa_finder *finder)
     for (uint32_t i = 0; i < graph->cycle_members.count; i++)
         party_of(&search, graph->cycle_members.items[i]);
     for (uint32_t i = 0; i < graph->threads.count && pa_work_step(graph->work); i++) {
-        if (pa_thread_awaited_lock(graph, i) != 0)
+        if (lock_of_thread(graph, i) != 0)
             party_of(&search, i | THREAD);
     }
     /* More come while they are asked. */
