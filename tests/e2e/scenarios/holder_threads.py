@@ -88,7 +88,7 @@ def held(waiter, lock, *holders, kind="lock", held=True, total=...):
 
 def locks():
     for name, make, holder, how in (
-        ("with", threading.Lock, has, "with"), ("rlock", threading.RLock, has, "with"), 
+        ("with", threading.Lock, has, "with"), ("rlock", threading.RLock, has, "with"),
         ("python-rlock", threading._PyRLock, has, "with"), ("twice", threading.RLock, has, "with"), ("rlock by hand", threading.RLock, acquires, "owner"),
         ("generator", threading.Lock, borrows, "with"), ("stack", threading.Lock, stacks, "ExitStack"),
     ):  # fmt: skip

@@ -3,8 +3,7 @@
 import asyncio
 import sys
 
-import crash
-import crash_oracle
+from crash_oracle import crash, dies
 
 
 async def holds():
@@ -12,7 +11,7 @@ async def holds():
     try:
         await asyncio.sleep(1000)
     finally:
-        bomb = crash_oracle.dies(sys._getframe(), "SIGABRT", inside=["abort", "bomb_dealloc"])
+        bomb = dies(sys._getframe(), "SIGABRT", inside=["abort", "bomb_dealloc"])
 
 
 async def main():

@@ -3,7 +3,7 @@ The in-process oracle of crashes: where the dying thread's Python code stands, w
 
 A scenario is run as `NAME.py core OUTPUT`. It calls dies(), in the line that kills it:
 
-    crash.segfault(*crash_oracle.dies(sys._getframe(), …))
+    crash.segfault(*dies(sys._getframe(), …))
 
 Python tells the frames of the thread. Where C code stands between them it does not: the scenario states it, as names of C functions
 of which each stands inside of the Python function it is given with. Who waits for the task that dies is asked of asyncio.
@@ -22,6 +22,8 @@ OUTPUT = sys.argv[2]
 
 # The extension crash.c, compiled for this version; debug builds import that of the release.
 sys.path.append(str(pathlib.Path(__file__).parents[2] / "extensions" / f"python3.{sys.version_info.minor}"))
+
+import crash  # noqa: E402, F401 (for the scenarios)
 
 os.environ["PYTEST_CURRENT_TEST"] = "tests/test_orders.py::test_refund[eur] (call)"
 os.environ["PYTEST_XDIST_WORKER"] = "gw3"

@@ -2,8 +2,7 @@
 
 import asyncio
 
-import crash
-import crash_oracle
+from crash_oracle import crash, dies
 
 
 class Last:
@@ -18,5 +17,5 @@ async def main():
 
 
 asyncio.run(main())
-crash_oracle.dies(None, "SIGSEGV", inside=["write_nowhere", "bomb_dealloc", "Py_RunMain"])
+dies(None, "SIGSEGV", inside=["write_nowhere", "bomb_dealloc", "Py_RunMain"])
 last = Last()

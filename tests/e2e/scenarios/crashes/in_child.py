@@ -4,13 +4,12 @@ import asyncio
 import os
 import sys
 
-import crash
-import crash_oracle
+from crash_oracle import crash, dies
 
 
 async def main():
     if os.fork() == 0:
-        crash.segfault(*crash_oracle.dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"]))
+        crash.segfault(*dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"]))
     os.wait()
     os._exit(0)
 

@@ -8,16 +8,15 @@ stack beyond the greenlet's own part is not its caller's.
 import asyncio
 import sys
 
-import crash
-import crash_oracle
 import greenlet
+from crash_oracle import crash, dies, inner_to_outer
 
 
 def query():
     greenlet.getcurrent().parent.switch()
-    outer = list(crash_oracle.inner_to_outer(greenlet.getcurrent().parent.gr_frame))
+    outer = list(inner_to_outer(greenlet.getcurrent().parent.gr_frame))
     here = sys._getframe()
-    crash.segfault(*crash_oracle.dies(here, "SIGSEGV", inside=["write_nowhere", "segfault"], more=outer))
+    crash.segfault(*dies(here, "SIGSEGV", inside=["write_nowhere", "segfault"], more=outer))
 
 
 def starts(worker, levels):

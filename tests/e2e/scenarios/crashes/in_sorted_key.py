@@ -3,13 +3,12 @@
 import asyncio
 import sys
 
-import crash
-import crash_oracle
+from crash_oracle import crash, dies
 
 
 def key(item):
     called_by = {"key": ["list_sort_impl"], "rank": ["call"]}
-    crash.segfault(*crash_oracle.dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"], called_by=called_by))
+    crash.segfault(*dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"], called_by=called_by))
 
 
 def rank():

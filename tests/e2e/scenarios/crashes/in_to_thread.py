@@ -3,12 +3,11 @@
 import asyncio
 import sys
 
-import crash
-import crash_oracle
+from crash_oracle import crash, dies
 
 
 def resize():
-    crash.segfault(*crash_oracle.dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"]))
+    crash.segfault(*dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"]))
 
 
 async def main():

@@ -3,8 +3,7 @@
 import asyncio
 import sys
 
-import crash
-import crash_oracle
+from crash_oracle import crash, dies
 
 
 def descend(levels):
@@ -12,7 +11,7 @@ def descend(levels):
         crash.call(descend, levels - 1)
     else:
         called_by = {"descend": ["call"]}
-        crash.overflow(*crash_oracle.dies(sys._getframe(), "SIGSEGV", inside=["recurse_for_ever"], called_by=called_by))
+        crash.overflow(*dies(sys._getframe(), "SIGSEGV", inside=["recurse_for_ever"], called_by=called_by))
 
 
 async def order():

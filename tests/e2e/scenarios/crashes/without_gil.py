@@ -3,13 +3,12 @@
 import asyncio
 import sys
 
-import crash
-import crash_oracle
+from crash_oracle import crash, dies
 
 
 async def main():
     inside = ["abort", "fatal_error_exit", "without_gil"]
-    crash.without_gil(*crash_oracle.dies(sys._getframe(), "SIGABRT", inside=inside))
+    crash.without_gil(*dies(sys._getframe(), "SIGABRT", inside=inside))
 
 
 asyncio.run(main(), debug=False)
