@@ -42,8 +42,13 @@ void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *
 void pa_find_deadlocks(struct pa_finder *finder);
 void pa_find_free(struct pa_finder *finder);
 
-/** finding_task.c: done-not-woken, orphaned, runaway. */
+/** Whether object.@p attribute is True. */
+bool pa_finder_is_true(struct pa_graph *graph, uint64_t object, const char *attribute);
+
+/** finding_loop.c */
+void pa_find_asleep(struct pa_finder *finder);
 void pa_find_not_woken(struct pa_finder *finder);
+/** finding_task.c */
 void pa_find_orphaned(struct pa_finder *finder);
 void pa_find_runaway(struct pa_finder *finder);
 

@@ -9,6 +9,7 @@ static const struct {
     void (*find)(struct pa_finder *finder);
 } kinds[PA_FINDING_COUNT] = {
     [PA_FINDING_DEADLOCK] = {"deadlock", pa_find_deadlocks},
+    [PA_FINDING_LOOP_ASLEEP] = {"loop-asleep", pa_find_asleep},
     [PA_FINDING_DONE_NOT_WOKEN] = {"done-not-woken", pa_find_not_woken},
     [PA_FINDING_FREE_BUT_WAITED] = {"free-but-waited", pa_find_free},
     [PA_FINDING_ORPHANED] = {"orphaned", pa_find_orphaned},
@@ -18,6 +19,14 @@ static const struct {
 const char *pa_finding_kind_name(enum pa_finding_kind kind)
 {
     return kinds[kind].name;
+}
+
+bool pa_finder_is_true(struct pa_graph *graph, uint64_t object, const char *attribute)
+{
+    uint64_t value;
+    int64_t number;
+    return pa_instance_attribute(graph->objects, object, attribute, &value) && pa_kind_of(graph->objects, value) == PA_KIND_BOOL &&
+           pa_int_read(graph->objects, value, &number) && number != 0;
 }
 
 /* ---- keeping */

@@ -83,6 +83,18 @@ static void print_free(struct pa_printer *printer, const struct pa_finding *find
         words(printer, "those who wait for it");
 }
 
+static void print_asleep(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    print_object(printer, finding, 0);
+    words(printer, " is in select while ");
+    pa_out_counted(printer->out, finding->number, "handle is ready", "handles are ready");
+    words(printer, ", put there without call_soon_threadsafe()");
+    if (finding->task_count > 0) {
+        words(printer, ": of ");
+        print_tasks(printer, finding);
+    }
+}
+
 static void print_not_woken(struct pa_printer *printer, const struct pa_finding *finding)
 {
     print_tasks(printer, finding);
@@ -126,9 +138,9 @@ static void print_runaway(struct pa_printer *printer, const struct pa_finding *f
 void pa_print_finding(struct pa_printer *printer, uint32_t index)
 {
     static void (*const print[PA_FINDING_COUNT])(struct pa_printer *, const struct pa_finding *) = {
-        [PA_FINDING_DEADLOCK] = print_deadlock,        [PA_FINDING_FREE_BUT_WAITED] = print_free,
-        [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken, [PA_FINDING_ORPHANED] = print_orphaned,
-        [PA_FINDING_RUNAWAY] = print_runaway,
+        [PA_FINDING_DEADLOCK] = print_deadlock,  [PA_FINDING_FREE_BUT_WAITED] = print_free,
+        [PA_FINDING_LOOP_ASLEEP] = print_asleep, [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken,
+        [PA_FINDING_ORPHANED] = print_orphaned,  [PA_FINDING_RUNAWAY] = print_runaway,
     };
     const struct pa_finding *finding = &printer->view->findings->items.items[index];
     print[finding->kind](printer, finding);

@@ -10,6 +10,7 @@ import oracle
 
 tasks = {}
 stated = []
+deadlocks = []
 
 
 def start(name, coroutine):
@@ -28,6 +29,8 @@ def write_down():
             "holders_total": total,
             "holders": [{"id": oracle.address(tasks[name]), "function": function, "how": how} for name, function, how in holders],
         })  # fmt: skip
+    for names, locks in deadlocks:
+        oracle.finding("deadlock", [tasks[name] for name in names], locks)
     oracle.stop()
 
 
@@ -161,6 +164,7 @@ async def deadlock():
     start("BA", crosses(b, a))
     held("AB", ("BA", "crosses", "async with"))
     held("BA", ("AB", "crosses", "async with"))
+    deadlocks.append((("AB", "BA"), (a, b)))
 
 
 async def itself(lock):
@@ -170,8 +174,10 @@ async def itself(lock):
 
 
 async def self_deadlock():
-    start("self", itself(asyncio.Lock()))
+    lock = asyncio.Lock()
+    start("self", itself(lock))
     held("self", ("self", "itself", "async with"))
+    deadlocks.append((("self",), (lock,)))
 
 
 async def semaphores():
