@@ -61,6 +61,7 @@ def parse(words: List[str]) -> argparse.Namespace:
     add("targets", nargs="*", metavar="CORE|DIR|PID", help="a number is a process; write ./123 for a file of that name")
     add("--run", action="store_true", help="run COMMAND under GDB; its input, output and signals are its own")
     add("--timeout", type=_positive, metavar="S", help="with --run: report and kill COMMAND after S seconds")
+    add("--newer", metavar="FILE", help="of folders, only cores that were written after FILE; none is no failure")
     add("--json", action="store_true", help="one JSON document a line and target: its report is schema pyasync/1")
     add("--output", metavar="DIR", help="also write each report to DIR, as text and JSON")
     add("--each", action="store_true", help="print every report, not one for each signature")

@@ -42,35 +42,38 @@ class Told(NamedTuple):
         return self.shown and not self.answer.failure and document.get("complete") is True
 
 
-def expand(operands: List[str]) -> List[Target]:
-    """Folders become the cores in them. What is no target stays, with the reason."""
+def expand(operands: List[str], newer: Optional[str]) -> List[Target]:
+    """Folders become the cores in them. What is no target stays, with the reason. Raises OSError if @p newer is not there."""
+    since = os.stat(newer).st_mtime_ns if newer else None
     targets: List[Target] = []
     for operand in operands:
         if operand.isdigit() and len(operand) <= 10:
             targets.append(Target(operand, pid=int(operand)))
         elif os.path.isdir(operand):
-            found = list(_cores_below(operand))
-            targets += found or [Target(operand, error="has no core file in it")]
+            found = list(_cores_below(operand, since))
+            targets += found
+            if not found and since is None:
+                targets.append(Target(operand, error="has no core file in it"))
         else:
             targets.append(Target(operand))
     return targets
 
 
-def _cores_below(folder: str) -> Iterator[Target]:
+def _cores_below(folder: str, since: Optional[int]) -> Iterator[Target]:
     """Every core, by content; and files that are called so but are none, so that an empty one is not passed over in silence."""
     for place, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
             path = os.path.join(place, name)
             try:
-                regular = stat.S_ISREG(os.lstat(path).st_mode)
+                file = os.lstat(path)
+                regular = stat.S_ISREG(file.st_mode) and (since is None or file.st_mtime_ns >= since)
                 packed = regular and unpack.is_packed(path)
                 if regular and not packed:
                     with CoreFile(path):
                         pass
             except (OSError, NotACore):
-                packed = False
-                regular = name == "core" or name.startswith("core.")
+                packed, regular = False, name == "core" or name.startswith("core.")
             # What is packed shows only when it is unpacked.
             if regular and (not packed or "core" in name):
                 yield Target(path)

@@ -15,10 +15,10 @@ from .text import counted, one_line, printable, some
 
 def triage(options: Any) -> int:
     """Report on all targets. Returns the exit status. Raises debugger.GdbMissing."""
-    targets = expand(options.targets)
+    targets = expand(options.targets, options.newer)
     with _Readers(targets, options) as readers:
         told = deliver(readers.told(), options, sys.stdout)
-    if not any(each.shown for each in told):
+    if told and not any(each.shown for each in told):
         return NOTHING
     return ALL_SHOWN if all(each.complete for each in told) else NOT_ALL
 
@@ -118,8 +118,8 @@ def _report(told: Told) -> str:
 
 
 def _print(told: List[Told], options: Any, stream: TextIO) -> None:
-    if len(told) == 1:
-        stream.write(_report(told[0]))
+    if len(told) < 2:
+        stream.write("".join(map(_report, told)))
         stream.flush()
         return
     groups: Dict[str, List[Told]] = {}

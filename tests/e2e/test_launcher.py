@@ -159,3 +159,52 @@ def test_no_room_to_unpack(core, scratch):
     mount = f"mount -t tmpfs -o size=1m none {scratch}/small && exec {shlex.join(PYASYNC)} --tmp {scratch}/small {scratch}/core.zst"
     done = harness.run(["unshare", "--mount", "sh", "-c", mount])
     assert done.status == 2 and "MB to be unpacked, and " in done.stdout and "--tmp DIR" in done.stdout, done
+
+
+def test_only_new_cores_of_a_folder(core, scratch):
+    for name in ("old.core", "mark", "new.core"):
+        (scratch / name).write_bytes(core.read_bytes() if name.endswith("core") else b"")
+        time.sleep(0.02)
+    done = pyasync(*HERE, "--json", "--newer", scratch / "mark", scratch)
+    assert done.status == 0 and [json.loads(line)["target"] for line in done.stdout.splitlines()] == [f"{scratch}/new.core"], done
+    (scratch / "new.core").unlink()
+    done = pyasync(*HERE, "--newer", scratch / "mark", scratch)
+    assert (done.status, done.stdout, done.stderr) == (0, "", ""), done
+
+
+def test_the_program_of_a_script_is_found(scratch):
+    """A script with #! in the folder of a virtual environment, whose interpreter is a link: neither is an executable to GDB."""
+    (scratch / "bin").mkdir()
+    (scratch / "bin/python").symlink_to("/usr/bin/python3.15")
+    script = scratch / "bin/tool"
+    script.write_text(f"#!{harness.inside(scratch)}/bin/python\nimport asyncio, os\nasync def main():\n    os.abort()\nasyncio.run(main())\n")
+    script.chmod(0o755)
+    folder = scratch / "core-folder"
+    harness.dump_core(harness.in_root("env", "-i", "-C", harness.inside(folder), harness.inside(script)), folder)
+    done = pyasync(*HERE, folder / "core")
+    assert done.status == 0 and "without its executable" not in done.stdout and "in async main()" in done.stdout, done
+    assert "os_abort (" in done.stdout, done  # a function of the executable's own
+
+
+HOSTILE = "print('executed'); open('{file}', 'w')"
+
+
+def test_nothing_of_the_target_is_executed(core, scratch):
+    """Scripts in all places where GDB looks for some: in the executable, beside it, in the folder it is started in, at home."""
+    trap = HOSTILE.format(file=scratch / "executed")
+    root = scratch / "root"
+    (root / "usr/bin").mkdir(parents=True)
+    (scratch / "section").write_bytes(b"\x04gdb.inlined-script\n" + trap.encode() + b"\n\0")
+    add = ["objcopy", "--add-section", f".debug_gdb_scripts={scratch}/section", "--set-section-flags", ".debug_gdb_scripts=readonly"]
+    subprocess.run([*add, str(harness.ROOT / "usr/bin/python3.15"), str(root / "usr/bin/python3.15")], check=True)
+    (root / "usr/bin/python3.15-gdb.py").write_text(trap)
+    (root / "usr/bin/python3.15-gdb.gdb").write_text(f"python {trap}\n")
+    for name in (".gdbinit", ".gdbearlyinit"):
+        (scratch / name).write_text(f"python {trap}\n")
+    done = pyasync("--sysroot", root, core, env={**os.environ, "HOME": str(scratch)}, cwd=scratch)
+    assert "Task(name='Task-1', " in done.stdout and "without its executable" not in done.stdout, done
+    assert not (scratch / "executed").exists(), done
+    # The trap is one: a GDB that trusts the executable steps into it.
+    trusting = ["gdb", "-nx", "-batch", "-iex", "set auto-load safe-path /", str(root / "usr/bin/python3.15")]
+    subprocess.run(trusting, capture_output=True)
+    assert (scratch / "executed").exists()
