@@ -44,14 +44,16 @@ class _Readers:
     """Threads, each with one GDB at a time. All have ended when the context is left, however it is left."""
 
     def __init__(self, targets: List[Target], options: Any) -> None:
-        self._progress = _Progress(len(targets))
+        self._targets, self._options = targets, options
         self._pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
-        self._futures = [self._pool.submit(tell, target, options) for target in targets]
-        for future in self._futures:
-            future.add_done_callback(self._progress.step)
+        self._futures: List[Any] = []
 
     def told(self) -> Iterator[Told]:
         """In the order of the targets, each as soon as it is there."""
+        progress = _Progress(len(self._targets))
+        for target in self._targets:  # not before: a signal may come at any time, and outside of the context nothing would be ended
+            self._futures.append(self._pool.submit(tell, target, self._options))
+            self._futures[-1].add_done_callback(progress.step)
         for future in self._futures:
             yield future.result()
 

@@ -177,7 +177,8 @@ def test_the_program_of_a_script_is_found(scratch):
     (scratch / "bin").mkdir()
     (scratch / "bin/python").symlink_to("/usr/bin/python3.15")
     script = scratch / "bin/tool"
-    script.write_text(f"#!{harness.inside(scratch)}/bin/python\nimport asyncio, os\nasync def main():\n    os.abort()\nasyncio.run(main())\n")
+    program = "import asyncio, os\nasync def main():\n    os.abort()\nasyncio.run(main())\n"
+    script.write_text(f"#!{harness.inside(scratch)}/bin/python\n{program}")
     script.chmod(0o755)
     folder = scratch / "core-folder"
     harness.dump_core(harness.in_root("env", "-i", "-C", harness.inside(folder), harness.inside(script)), folder)
@@ -195,8 +196,9 @@ def test_nothing_of_the_target_is_executed(core, scratch):
     root = scratch / "root"
     (root / "usr/bin").mkdir(parents=True)
     (scratch / "section").write_bytes(b"\x04gdb.inlined-script\n" + trap.encode() + b"\n\0")
-    add = ["objcopy", "--add-section", f".debug_gdb_scripts={scratch}/section", "--set-section-flags", ".debug_gdb_scripts=readonly"]
-    subprocess.run([*add, str(harness.ROOT / "usr/bin/python3.15"), str(root / "usr/bin/python3.15")], check=True)
+    section = ".debug_gdb_scripts"
+    add = ["--add-section", f"{section}={scratch}/section", "--set-section-flags", f"{section}=readonly"]
+    subprocess.run(["objcopy", *add, str(harness.ROOT / "usr/bin/python3.15"), str(root / "usr/bin/python3.15")], check=True)
     (root / "usr/bin/python3.15-gdb.py").write_text(trap)
     (root / "usr/bin/python3.15-gdb.gdb").write_text(f"python {trap}\n")
     for name in (".gdbinit", ".gdbearlyinit"):
