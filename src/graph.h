@@ -214,6 +214,12 @@ struct pa_graph {
     } same;
 };
 
+/** The interpreter frame of a thread's or greenlet's frame. */
+static inline uint64_t pa_thread_frame_address(const struct pa_graph *graph, const struct pa_thread_frame *frame)
+{
+    return frame->object + (frame->is_gen ? PA_OFFSET(graph->layout, gen_iframe) : 0);
+}
+
 /** Set up an empty graph over what stands to its left. */
 void pa_graph_init(struct pa_graph *graph, struct pa_codes *codes, uint64_t runtime);
 void pa_graph_deinit(struct pa_graph *graph);

@@ -112,22 +112,34 @@ static void print_totals(struct pa_printer *printer)
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
-/* Threads that run Python while no task is alive: what the process does instead. */
-static uint32_t print_threads(struct pa_printer *printer, uint32_t room)
+/* Whether a thread is to be told of where no task is alive. Of those that run a loop that is done already. */
+static bool runs_python(const struct pa_thread *thread)
+{
+    return thread->frame_count > 0 && thread->loop == 0;
+}
+
+/* While no task is alive: what the process does instead, the oldest thread first, which is the main thread. */
+static void print_threads(struct pa_printer *printer, uint32_t room)
 {
     const struct pa_graph *graph = printer->graph;
-    uint32_t lines = 0;
-    for (uint32_t i = 0; i < graph->threads.count && lines < room; i++) {
-        uint32_t frame = graph->codes->stacks.items[graph->threads.items[i].stack].frame;
-        if (frame == PA_NONE)
+    uint32_t count = 0, lines = 0;
+    for (uint32_t i = 0; i < graph->threads.count; i++)
+        count += runs_python(&graph->threads.items[i]);
+    uint32_t shown = count <= room || room == 0 ? room : room - 1;
+    for (uint32_t i = graph->threads.count; i > 0 && lines < shown && pa_work_step(graph->work); i--) {
+        if (!runs_python(&graph->threads.items[i - 1]))
             continue;
-        pa_print_thread(printer, i);
+        pa_print_named_thread(printer, i - 1);
         pa_out(printer->out, PA_STYLE_PLAIN, ": ");
-        pa_print_place(printer, frame);
+        pa_print_blocked(printer, i - 1);
         pa_out(printer->out, PA_STYLE_PLAIN, "\n");
         lines++;
     }
-    return lines;
+    if (room == 0 || lines == count)
+        return;
+    pa_out(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
+    pa_out_counted(printer->out, count - lines, "more thread", "more threads");
+    pa_out(printer->out, PA_STYLE_PLAIN, "\n");
 }
 
 /* Cycles of awaiters that are no deadlocks are told behind the findings, in the lines that these leave. */
@@ -197,8 +209,8 @@ void pa_print_head(struct pa_printer *printer)
     print_findings(printer);
     if (graph->greenlets_how)
         pa_instrumentation_print(printer, 2);
-    if (graph->task_count == 0)
-        print_threads(printer, room - findings - loops);
+    if (graph->live_count == 0)
+        print_threads(printer, room - findings - loops - (loops < graph->loops.count));
     print_totals(printer);
 }
 

@@ -320,6 +320,7 @@ static void write_threads(struct writer *writer)
         raw(writer, ", \"greenlet\": ");
         address(writer, thread->greenlet == PA_NONE ? 0 : graph->greenlets.items[thread->greenlet].address);
         write_thread_waits_on(writer, i);
+        pa_json_blocked(writer->out, graph, i);
         number(writer, ", \"stack\": %u}", stack_number(writer, thread->stack));
     }
     raw(writer, "],\n");

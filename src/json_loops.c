@@ -1,4 +1,5 @@
-/* The loops in the JSON document. See json_values.h. */
+/* The loops, and what threads are blocked in, in the JSON document. See json_values.h. */
+#include "blocked.h"
 #include "json_values.h"
 #include "loop.h"
 #include "number.h"
@@ -57,4 +58,24 @@ void pa_json_loop(struct pa_output *out, struct pa_graph *graph, uint32_t id)
     pa_out_format(out, PA_STYLE_PLAIN, ", \"next_timer\": %s", timer);
     write_signals(out, facts.signals);
     pa_out(out, PA_STYLE_PLAIN, "}");
+}
+
+void pa_json_blocked(struct pa_output *out, struct pa_graph *graph, uint32_t thread)
+{
+    struct pa_blocked blocked;
+    char seconds[PA_FLOAT_BYTES];
+    pa_blocked_read(graph, thread, &blocked);
+    if (blocked.kind == PA_BLOCKED_NOT) {
+        pa_out(out, PA_STYLE_PLAIN, ", \"blocked\": null");
+        return;
+    }
+    pa_seconds_repr(blocked.seconds, seconds);
+    pa_out_format(out, PA_STYLE_PLAIN, ", \"blocked\": {\"in\": \"%s\", \"function\": ", pa_blocked_kind_name(blocked.kind));
+    pa_out_json(out, blocked.function, strlen(blocked.function));
+    pa_out(out, PA_STYLE_PLAIN, blocked.object ? ", \"object\": \"" : ", \"object\": null");
+    if (blocked.object) {
+        pa_out_hex(out, PA_STYLE_PLAIN, blocked.object);
+        pa_out(out, PA_STYLE_PLAIN, "\"");
+    }
+    pa_out_format(out, PA_STYLE_PLAIN, ", \"seconds\": %s}", seconds);
 }

@@ -23,6 +23,9 @@ void pa_json_origin(struct pa_output *out, struct pa_graph *graph, uint32_t node
 void pa_json_exception(struct pa_output *out, struct pa_graph *graph, struct pa_values *values, uint32_t node,
                        pa_stack_number *stack_number, void *context);
 
+/** json_loops.c: the member "blocked" of a thread: {"in", "function", "object", "seconds"} or null. Its comma stands before it. */
+void pa_json_blocked(struct pa_output *out, struct pa_graph *graph, uint32_t thread);
+
 /** json_loops.c: an event loop, an object. */
 void pa_json_loop(struct pa_output *out, struct pa_graph *graph, uint32_t loop);
 

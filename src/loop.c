@@ -30,24 +30,6 @@ const char *pa_signal_name(uint32_t number, char text[16])
     return text;
 }
 
-double pa_number_read(struct pa_objects *objects, uint64_t object)
-{
-    uint64_t bits;
-    int64_t number;
-    double value;
-    if (pa_int_read(objects, object, &number))
-        return (double)number;
-    if (pa_kind_of(objects, object) != PA_KIND_FLOAT || !pa_object_word(objects, object, PA_F_float_value, &bits))
-        return NAN;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-uint64_t pa_thread_frame_address(const struct pa_graph *graph, const struct pa_thread_frame *frame)
-{
-    return frame->object + (frame->is_gen ? PA_OFFSET(graph->layout, gen_iframe) : 0);
-}
-
 static bool is_frame(const struct pa_graph *graph, const struct pa_thread_frame *frame, const char *function, const char *file)
 {
     const struct pa_frame *item = &graph->codes->frames.items[frame->frame];

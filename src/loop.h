@@ -72,10 +72,4 @@ const char *pa_loop_state_name(enum pa_loop_state state);
 /** "SIGTERM" for the number of a signal; "signal 40" for one without a name. @p text has 16 bytes of room. */
 const char *pa_signal_name(uint32_t number, char text[16]);
 
-/** The interpreter frame of a thread's frame. */
-uint64_t pa_thread_frame_address(const struct pa_graph *graph, const struct pa_thread_frame *frame);
-
-/** A float or an int; NaN if the object is neither. */
-double pa_number_read(struct pa_objects *objects, uint64_t object);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "cython.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Include/object.h, Py_TPFLAGS_*: builtin types whose instances, and those of subclasses, have a bit of their own. bool is a subclass of int. */
@@ -534,6 +535,19 @@ bool pa_int_read(struct pa_objects *objects, uint64_t address, int64_t *value)
     default:
         return false;
     }
+}
+
+double pa_number_read(struct pa_objects *objects, uint64_t object)
+{
+    uint64_t bits;
+    int64_t number;
+    double value;
+    if (pa_int_read(objects, object, &number))
+        return (double)number;
+    if (pa_kind_of(objects, object) != PA_KIND_FLOAT || !pa_object_word(objects, object, PA_F_float_value, &bits))
+        return NAN;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
 }
 
 bool pa_set_begin(struct pa_objects *objects, uint64_t address, struct pa_set_iterator *iterator)

@@ -194,6 +194,9 @@ bool pa_str_equals(struct pa_objects *objects, uint64_t address, const char *asc
 /** An int of at most 60 bits, which is far above any counter. @return false if it is none. */
 bool pa_int_read(struct pa_objects *objects, uint64_t address, int64_t *value);
 
+/** A float or an int; NaN if the object is neither. */
+double pa_number_read(struct pa_objects *objects, uint64_t object);
+
 /** Bytes of text that @p c takes; writes them. Code points that Unicode has not become U+FFFD. */
 uint32_t pa_utf8_encode(uint32_t c, char *out);
 

@@ -185,6 +185,8 @@ def thread_differences(oracle: dict, document: dict, lwps: dict[int, int]) -> It
             continue
         for field in ("loop", "task"):
             yield from unequal(f"{label}: {field}", mine.get(field), thread[field])
+        if "blocked" in thread:
+            yield from unequal(f"{label}: blocked", mine["blocked"], thread["blocked"])
         yield from unequal(f"{label}: lwp", mine["lwp"], lwps.get(thread["native_id"], thread["native_id"]))
         if (found := frames(document, mine["stack"])) != (right := oracle_frames(thread["stack"])):
             yield f"{label}: stack{frame_lines(found)}\n    but the oracle says{frame_lines(right)}"

@@ -44,6 +44,7 @@ compiled_files = {}  # qualified name of an async generator compiled by Cython: 
 frozen = []  # tasks that gc.freeze() has hidden from gc.get_objects()
 damage = None  # a function that breaks something when all has been written down
 expected = {}  # task: fields that the scenario states itself, because asking asyncio would not tell the truth
+blocked = {}  # native id of a thread: what it is blocked in, as the scenario has arranged it
 findings = []  # what is certainly wrong, as the scenario has arranged it
 derived = {}  # task or future: who awaits it as the scenario knows, though asyncio does not record it
 
@@ -283,6 +284,7 @@ def thread_entry(native_id, frames):
         "loop": address(loop) if loop else None,
         "task": address(task) if task else None,
         "stack": [frame_entry(frame, frame.f_generator) for frame in frames],
+        **({"blocked": blocked[native_id]} if native_id in blocked else {}),
     }
 
 

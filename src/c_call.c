@@ -1,0 +1,117 @@
+/* What a frame calls in C. See c_call.h. */
+#include "c_call.h"
+
+#include <math.h>
+
+/* A slot of a frame's value stack as an object; 0 for none, or for an int that is no object. */
+static uint64_t slot(struct pa_codes *codes, uint64_t address)
+{
+    struct pa_objects *objects = codes->objects;
+    uint64_t bits;
+    bool is_int;
+    int64_t number;
+    return pa_memory_u64(objects->memory, address, &bits) ? pa_stackref(objects->layout, bits, &is_int, &number) : 0;
+}
+
+static void copy_type_name(struct pa_objects *objects, uint32_t type, char *text, uint32_t capacity)
+{
+    if (type == PA_NONE)
+        return;
+    struct pa_text name = objects->types.items[type].name;
+    uint32_t length = name.length < capacity - 1 ? name.length : capacity - 1;
+    memcpy(text, pa_arena_text(&objects->text, name), length);
+    text[length] = '\0';
+}
+
+static void copy_str(struct pa_objects *objects, uint64_t object, char *text, uint32_t capacity)
+{
+    uint32_t length;
+    uint64_t left;
+    if (!pa_str_read_some(objects, object, (capacity - 1) / 4, text, &length, &left))
+        length = 0;
+    text[length] = '\0';
+}
+
+/* builtin_function_or_method: a function of a module, or a method that is bound to an object. */
+static bool read_function(struct pa_objects *objects, uint64_t function, struct pa_c_call *call)
+{
+    uint64_t definition, name, dict, module;
+    uint32_t length;
+    if (!pa_object_word(objects, function, PA_F_builtin_definition, &definition) ||
+        !pa_object_word(objects, function, PA_F_builtin_self, &call->self) || !pa_memory_u64(objects->memory, definition, &name))
+        return false;
+    length = pa_memory_string(objects->memory, name, call->name, sizeof(call->name) - 1);
+    call->name[length] = '\0';
+    if (pa_kind_of(objects, call->self) != PA_KIND_MODULE)
+        copy_type_name(objects, pa_type_of(objects, call->self), call->owner, sizeof(call->owner));
+    else if (pa_object_word(objects, call->self, PA_F_wrapper_module_dict, &dict) &&
+             pa_dict_get(objects, dict, "__name__", &module))
+        copy_str(objects, module, call->owner, sizeof(call->owner));
+    return length > 0;
+}
+
+/* Include/cpython/descrobject.h, PyDescrObject: d_type, d_name */
+static bool read_descriptor(struct pa_objects *objects, uint64_t descriptor, struct pa_c_call *call)
+{
+    uint64_t type, name;
+    if (!pa_object_word(objects, descriptor, PA_F_wrapper_object, &type) ||
+        !pa_memory_u64(objects->memory, descriptor + PA_OFFSET(objects->layout, wrapper_object) + 8, &name))
+        return false;
+    copy_str(objects, name, call->name, sizeof(call->name));
+    copy_type_name(objects, pa_type_at(objects, type), call->owner, sizeof(call->owner));
+    return call->name[0] != '\0';
+}
+
+/* Whether a callable lies at @p callable, with self or NULL and @p count arguments behind it. */
+static bool read_at(struct pa_codes *codes, uint64_t callable, uint32_t count, struct pa_c_call *call)
+{
+    struct pa_objects *objects = codes->objects;
+    uint64_t function = slot(codes, callable);
+    uint32_t type = pa_type_of(objects, function);
+    *call = (struct pa_c_call){.arguments = callable + 16, .count = count};
+    if (type == PA_NONE)
+        return false;
+    if (objects->types.items[type].kind == PA_KIND_BUILTIN_FUNCTION)
+        return slot(codes, callable + 8) == 0 && read_function(objects, function, call);
+    if (!pa_text_is(&objects->text, objects->types.items[type].name, "method_descriptor") ||
+        !read_descriptor(objects, function, call))
+        return false;
+    call->self = slot(codes, callable + 8);
+    return call->self != 0;
+}
+
+bool pa_c_call_read(struct pa_codes *codes, uint64_t iframe, struct pa_c_call *call)
+{
+    const struct pa_layout *layout = codes->objects->layout;
+    struct pa_iframe frame;
+    uint32_t variables;
+    uint8_t count;
+    /* _Py_CODEUNIT: opcode, oparg. No call with 256 arguments or more waits for anything. */
+    if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(codes, iframe, &frame) ||
+        !pa_memory_u8(codes->objects->memory, frame.position.instruction + 1, &count) ||
+        pa_code_at(codes, frame.position.executable) == PA_NONE ||
+        !pa_memory_u32(codes->objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
+        variables > PA_MAX_VARIABLES || frame.stackpointer % 8 != 0)
+        return false;
+    uint64_t bottom = iframe + PA_OFFSET(layout, frame_localsplus) + 8ull * variables, top = frame.stackpointer;
+    uint64_t used = 8ull * (count + 2u);
+    if (top < bottom || top - bottom > 8ull * PA_MAX_VARIABLES || top - bottom < used)
+        return false;
+    if (read_at(codes, top - used, count, call))
+        return true;
+    /* With keywords a tuple of their names lies on top. */
+    return top - bottom >= used + 8 && pa_kind_of(codes->objects, slot(codes, top - 8)) == PA_KIND_TUPLE &&
+           read_at(codes, top - used - 8, count, call);
+}
+
+double pa_c_call_number(struct pa_codes *codes, const struct pa_c_call *call, uint32_t place)
+{
+    struct pa_objects *objects = codes->objects;
+    uint64_t bits;
+    bool is_int;
+    int64_t number;
+    if (place >= call->count || !pa_memory_u64(objects->memory, call->arguments + 8ull * place, &bits))
+        return NAN;
+    uint64_t object = pa_stackref(objects->layout, bits, &is_int, &number);
+    return is_int ? (double)number : pa_number_read(objects, object);
+}
