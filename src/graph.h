@@ -179,7 +179,6 @@ struct pa_graph {
     struct pa_thread_frames greenlet_frames;
     PA_ARRAY(uint64_t) held; /* bridge.c: objects that suspended greenlets may wait for */
     struct pa_index held_index;
-    bool held_read;
     const char *greenlets_how; /* how they were found; NULL: the process has no greenlets */
     PA_ARRAY(struct pa_loop) loops;
     struct pa_index loop_index;
@@ -188,6 +187,7 @@ struct pa_graph {
     PA_ARRAY(struct pa_node_run) runs;            /* the nodes again, for look-ups */
     struct pa_index run_index;                    /* by page: of each page's runs the first */
     bool only_run;                                /* the last run is the only one of its page */
+    bool held_read;                               /* held is filled */
     struct pa_recent recent_awaiter, recent_loop; /* key 0: none; the children of one task group have the same */
     uint32_t live_count;                          /* of these, pending ones */
     uint32_t task_count;                          /* nodes that are tasks */
