@@ -208,6 +208,29 @@ uint32_t pa_task_of_object(struct pa_graph *graph, uint64_t object)
     return found;
 }
 
+uint32_t pa_task_of_greenlet(struct pa_graph *graph, uint64_t address)
+{
+    struct pa_links links = {0};
+    uint32_t found = PA_NONE;
+    uint32_t id = pa_index_find(&graph->greenlet_index, graph->greenlets.items, sizeof(struct pa_greenlet), address);
+    if (id == PA_NONE || graph->greenlets.items[id].is_main)
+        return PA_NONE;
+    const struct pa_greenlet *greenlet = &graph->greenlets.items[id];
+    if (greenlet->state == PA_GREENLET_RUNNING && greenlet->thread != PA_NONE) {
+        found = pa_graph_find(graph, graph->threads.items[greenlet->thread].task);
+        return found != PA_NONE && pa_graph_executing(graph, found) ? found : PA_NONE;
+    }
+    for (uint32_t i = 0; i < graph->nodes.count && found == PA_NONE && pa_work_step(graph->work); i++) {
+        bool any = graph->nodes.items[i].stack != 0 && pa_task_greenlets(graph, i, &links);
+        for (uint32_t k = 0; any && k < links.count; k++) {
+            if (links.items[k] == address)
+                found = i;
+        }
+    }
+    pa_array_free(graph->work, &links);
+    return found;
+}
+
 static bool contains(const char *text, uint32_t length, const char *part)
 {
     return memmem(text, length, part, strlen(part)) != NULL;

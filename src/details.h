@@ -68,6 +68,14 @@ void pa_stack_frames(struct pa_graph *graph, uint32_t stack, struct pa_frame_lis
  */
 uint32_t pa_task_of_object(struct pa_graph *graph, uint64_t object);
 
+/**
+ * The task that runs through the greenlet at @p address: its frames are a part of the task's stack. A main greenlet is no task's, although
+ * the loop runs in it.
+ *
+ * @return its node, or PA_NONE.
+ */
+uint32_t pa_task_of_greenlet(struct pa_graph *graph, uint64_t address);
+
 /** Whether a file is the user's own: neither of the standard library, nor of an installed package. */
 bool pa_file_is_own(const char *file, uint32_t length);
 

@@ -164,6 +164,35 @@ static void add_wait(struct reader *reader, uint64_t greenlet, const struct sour
                                         source->type < reader->types ? reader->bases[source->type] : source->type};
 }
 
+/*
+ * What is told when a greenlet ends, if it is something on which others wait: gevent calls each of Greenlet._links. An AsyncResult is one
+ * itself, or a SpawnedLink has it; a pool has its own method there, and those who join it wait for its _empty_event. pool.py, Group.add().
+ */
+static void add_link(struct reader *reader, uint64_t callback, const struct source *source)
+{
+    struct pa_graph *graph = reader->graph;
+    uint64_t object = callback, event;
+    uint32_t type, kind = kind_of_word(graph, object, &type);
+    if (type != PA_NONE && kind == PA_KIND_OTHER && name_ends(graph->objects, type, "SpawnedLink")) {
+        if (!pa_memory_u64(graph->memory, callback + PA_OFFSET(graph->layout, object_size), &object))
+            return;
+        kind = kind_of_word(graph, object, &type);
+    }
+    if (kind == PA_KIND_METHOD || kind == PA_KIND_BUILTIN_FUNCTION) {
+        uint32_t self = kind == PA_KIND_METHOD ? PA_OFFSET(graph->layout, method_self) : PA_OFFSET(graph->layout, builtin_self);
+        if (!pa_memory_u64(graph->memory, object + self, &object))
+            return;
+        if (pa_instance_attribute(graph->objects, object, "_empty_event", &event))
+            object = event;
+        kind_of_word(graph, object, &type);
+    }
+    if (type == PA_NONE || graph->objects->types.items[type].kind == PA_KIND_GREENLET || role_of(reader, type) != ROLE_SOURCE)
+        return;
+    struct pa_gevent_link *slot = pa_array_push(graph->work, &reader->gevent->links, PA_MAX_GREENLETS);
+    if (slot)
+        *slot = (struct pa_gevent_link){source->address, object};
+}
+
 /* greenlet.switch, made in C, by its name; Waiter.switch, made by Cython; or a Waiter itself. */
 static void look_at(struct reader *reader, uint64_t object, const struct source *source)
 {
@@ -183,6 +212,9 @@ static void look_at(struct reader *reader, uint64_t object, const struct source 
         add_wait(reader, self, source);
         return;
     }
+    const struct pa_greenlet *greenlet = greenlet_at(graph, source->address);
+    if (greenlet && greenlet->state != PA_GREENLET_DEAD)
+        add_link(reader, object, source);
     if (kind == PA_KIND_METHOD && !pa_memory_u64(graph->memory, object + PA_OFFSET(layout, method_self), &self))
         return;
     uint32_t id = pa_index_find(&reader->waiter_index, reader->waiters.items, sizeof(struct waiter), self);
@@ -214,9 +246,13 @@ static void look_into(struct reader *reader, const struct source *source)
     struct pa_graph *graph = reader->graph;
     uint64_t words[PA_MAX_GEVENT_WORDS], items, length, item;
     uint32_t count = read_words(graph, source->address, source->type, words, PA_MAX_GEVENT_WORDS);
+    bool is_greenlet = greenlet_at(graph, source->address) != NULL;
     for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
         uint32_t type;
         enum pa_kind kind = kind_of_word(graph, words[i], &type);
+        /* Greenlet._links is a list; what else a greenlet refers to was given to its function. */
+        if (is_greenlet && kind != PA_KIND_LIST)
+            continue;
         if (kind == PA_KIND_LIST || kind == PA_KIND_TUPLE) {
             bool read = pa_sequence(graph->objects, words[i], &items, &length);
             for (uint64_t k = 0; read && k < length && reader->looked_at < PA_MAX_GEVENT_ITEMS && pa_work_step(graph->work); k++) {
@@ -241,6 +277,24 @@ static int by_greenlet(const void *a, const void *b)
     return left->object < right->object ? -1 : left->object > right->object;
 }
 
+static int by_object(const void *a, const void *b, void *context)
+{
+    const struct pa_gevent *gevent = context;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    const struct pa_gevent_wait *left_wait = &gevent->items[left], *right_wait = &gevent->items[right];
+    if (left_wait->object != right_wait->object)
+        return left_wait->object < right_wait->object ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+static int by_linked(const void *a, const void *b)
+{
+    const struct pa_gevent_link *left = a, *right = b;
+    if (left->greenlet != right->greenlet)
+        return left->greenlet < right->greenlet ? -1 : 1;
+    return left->object < right->object ? -1 : left->object > right->object;
+}
+
 static void sort(struct pa_gevent *gevent)
 {
     uint32_t kept = 0;
@@ -251,6 +305,13 @@ static void sort(struct pa_gevent *gevent)
             gevent->items[kept++] = gevent->items[i];
     }
     gevent->count = kept;
+    if (gevent->links.count > 0)
+        qsort(gevent->links.items, gevent->links.count, sizeof(*gevent->links.items), by_linked);
+    gevent->by_object = kept > 0 ? pa_work_resize(gevent->graph->work, NULL, 0, kept * sizeof(uint32_t)) : NULL;
+    for (uint32_t i = 0; gevent->by_object && i < kept; i++)
+        gevent->by_object[i] = i;
+    if (gevent->by_object)
+        qsort_r(gevent->by_object, kept, sizeof(uint32_t), by_object, gevent);
 }
 
 /* gevent is there if one of its own classes is among the greenlets'. */
@@ -296,9 +357,45 @@ void pa_gevent_read(struct pa_graph *graph, struct pa_gevent *gevent)
 
 void pa_gevent_free(struct pa_gevent *gevent)
 {
-    if (gevent->graph)
-        pa_work_resize(gevent->graph->work, gevent->items, (size_t)gevent->capacity * sizeof(*gevent->items), 0);
+    if (!gevent->graph)
+        return;
+    struct pa_work *work = gevent->graph->work;
+    pa_work_resize(work, gevent->by_object, gevent->by_object ? gevent->count * sizeof(uint32_t) : 0, 0);
+    pa_work_resize(work, gevent->items, (size_t)gevent->capacity * sizeof(*gevent->items), 0);
+    pa_array_free(work, &gevent->links);
     *gevent = (struct pa_gevent){0};
+}
+
+const uint32_t *pa_gevent_waiters(const struct pa_gevent *gevent, uint64_t object, uint32_t *count)
+{
+    uint32_t low = 0, high = gevent->by_object ? gevent->count : 0, end = high;
+    *count = 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (gevent->items[gevent->by_object[middle]].object < object)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low + *count < end && gevent->items[gevent->by_object[low + *count]].object == object)
+        (*count)++;
+    return *count ? &gevent->by_object[low] : NULL;
+}
+
+const struct pa_gevent_link *pa_gevent_links(const struct pa_gevent *gevent, uint64_t greenlet, uint32_t *count)
+{
+    uint32_t low = 0, high = gevent->links.count;
+    *count = 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (gevent->links.items[middle].greenlet < greenlet)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low + *count < gevent->links.count && gevent->links.items[low + *count].greenlet == greenlet)
+        (*count)++;
+    return *count ? &gevent->links.items[low] : NULL;
 }
 
 const struct pa_gevent_wait *pa_gevent_waits(const struct pa_gevent *gevent, uint64_t greenlet, uint32_t *count)

@@ -16,6 +16,11 @@ struct pa_gevent_wait {
     uint32_t type; /* gevent's own class of the object, in objects */
 };
 
+/** That an object of gevent's, on which others may wait, is told when a greenlet ends: an AsyncResult, or the Event of a pool. */
+struct pa_gevent_link {
+    uint64_t greenlet, object;
+};
+
 /** A code object and a line. */
 struct pa_gevent_place {
     uint64_t spawner; /* the greenlet that called spawn(); 0: gone */
@@ -27,6 +32,8 @@ struct pa_gevent {
     struct pa_graph *graph;
     struct pa_gevent_wait *items; /* waits, sorted by greenlet */
     uint32_t count, capacity;
+    uint32_t *by_object;                   /* their places, sorted by object */
+    PA_ARRAY(struct pa_gevent_link) links; /* sorted by greenlet */
 };
 
 /** Find all waits. Costs a walk over all objects, and nothing in a process without gevent. */
@@ -35,6 +42,12 @@ void pa_gevent_free(struct pa_gevent *gevent);
 
 /** The waits of a greenlet: @p count of them. */
 const struct pa_gevent_wait *pa_gevent_waits(const struct pa_gevent *gevent, uint64_t greenlet, uint32_t *count);
+
+/** Those who wait for an object: @p count places in items. */
+const uint32_t *pa_gevent_waiters(const struct pa_gevent *gevent, uint64_t object, uint32_t *count);
+
+/** The objects that are told when a greenlet ends: @p count of them. */
+const struct pa_gevent_link *pa_gevent_links(const struct pa_gevent *gevent, uint64_t greenlet, uint32_t *count);
 
 /** "event", "queue", …: a kind of wait as in the JSON. */
 const char *pa_gevent_kind(const struct pa_gevent *gevent, const struct pa_gevent_wait *wait);

@@ -145,10 +145,32 @@ static void print_gevent(const struct pa_greenlet_view *view, struct pa_output *
     }
 }
 
+static void print_awaiters(const struct pa_greenlet_view *view, struct pa_output *out, uint32_t id,
+                           struct pa_greenlet_awaiters *awaiters)
+{
+    struct pa_graph *graph = view->graph;
+    awaiters->count = 0;
+    pa_greenlet_awaiters(graph, &view->gevent, id, awaiters);
+    raw(out, ", \"awaited_by\": [");
+    for (uint32_t i = 0; i < awaiters->count && pa_work_step(graph->work); i++) {
+        const struct pa_greenlet_awaiter *awaiter = &awaiters->items[i];
+        raw(out, i > 0 ? ", {\"id\": " : "{\"id\": ");
+        address(out, graph->greenlets.items[awaiter->greenlet].address);
+        pa_out_format(out, PA_STYLE_PLAIN, ", \"how\": \"%s\"", pa_greenlet_how_name(awaiter->how));
+        if (awaiter->object != 0) {
+            raw(out, ", \"object\": ");
+            address(out, awaiter->object);
+        }
+        raw(out, "}");
+    }
+    raw(out, "]");
+}
+
 void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_output *out, pa_stack_number *stack_number,
                             void *context)
 {
     struct pa_graph *graph = view->graph;
+    struct pa_greenlet_awaiters awaiters = {0};
     for (uint32_t i = 0; i < view->selected.count && pa_work_step(graph->work); i++) {
         uint32_t id = view->selected.items[i];
         const struct pa_greenlet *greenlet = &graph->greenlets.items[id];
@@ -171,7 +193,9 @@ void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_outpu
         print_gevent(view, out, greenlet);
         pa_out_format(out, PA_STYLE_PLAIN, ", \"stack\": %u", stack_number(context, greenlet->stack));
         print_c_calls(graph, out, id);
+        print_awaiters(view, out, id, &awaiters);
         print_verdicts(view, out, id);
         raw(out, "}");
     }
+    pa_array_free(graph->work, &awaiters);
 }

@@ -1,18 +1,16 @@
 /* Greenlets as text: the answer to py-greenlets. See greenlet_view.h. */
-#include "greenlet_view.h"
-#include "text.h"
+#include "greenlet_text.h"
 
 #include "limits.h"
 #include "redact.h"
 
-struct listing {
-    struct pa_printer *printer;
-    struct pa_graph *graph;
-    struct pa_output *out;
-    struct pa_greenlet_view *view;
-};
+void pa_greenlet_indent(struct pa_greenlet_listing *listing)
+{
+    for (uint32_t i = 0; i < listing->level; i++)
+        pa_out(listing->out, PA_STYLE_PLAIN, "    ");
+}
 
-static void print_type(struct listing *listing, const struct pa_greenlet *greenlet)
+static void print_type(struct pa_greenlet_listing *listing, const struct pa_greenlet *greenlet)
 {
     const struct pa_objects *objects = listing->graph->objects;
     struct pa_text name = objects->types.items[greenlet->type].name;
@@ -23,7 +21,7 @@ static void print_type(struct listing *listing, const struct pa_greenlet *greenl
 }
 
 /* "greenlet.greenlet(id=0x7f…)" */
-static void print_greenlet(struct listing *listing, const struct pa_greenlet *greenlet)
+void pa_greenlet_print_name(struct pa_greenlet_listing *listing, const struct pa_greenlet *greenlet)
 {
     print_type(listing, greenlet);
     pa_out(listing->out, PA_STYLE_PLAIN, "(");
@@ -41,13 +39,14 @@ static void print_greenlet(struct listing *listing, const struct pa_greenlet *gr
     pa_out(listing->out, PA_STYLE_PLAIN, ")");
 }
 
-static void begin_note(struct listing *listing)
+static void begin_note(struct pa_greenlet_listing *listing)
 {
+    pa_greenlet_indent(listing);
     pa_out(listing->out, PA_STYLE_PLAIN, "  : ");
 }
 
 /* "suspended in thread 1, main greenlet", "dead", … */
-static void print_state(struct listing *listing, const struct pa_greenlet *greenlet, bool single)
+static void print_state(struct pa_greenlet_listing *listing, const struct pa_greenlet *greenlet, bool single)
 {
     struct pa_output *out = listing->out;
     begin_note(listing);
@@ -74,7 +73,7 @@ static void print_state(struct listing *listing, const struct pa_greenlet *green
 }
 
 /* "waits on Event 0x…", "joins Greenlet 0x…, Greenlet 0x…" */
-static void print_waits(struct listing *listing, const struct pa_greenlet *greenlet, bool single)
+static void print_waits(struct pa_greenlet_listing *listing, const struct pa_greenlet *greenlet, bool single)
 {
     struct pa_output *out = listing->out;
     const struct pa_objects *objects = listing->graph->objects;
@@ -100,7 +99,7 @@ static void print_waits(struct listing *listing, const struct pa_greenlet *green
         pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
-static void print_spawned(struct listing *listing, const struct pa_greenlet *greenlet)
+static void print_spawned(struct pa_greenlet_listing *listing, const struct pa_greenlet *greenlet)
 {
     struct pa_graph *graph = listing->graph;
     struct pa_output *out = listing->out;
@@ -121,7 +120,7 @@ static void print_spawned(struct listing *listing, const struct pa_greenlet *gre
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
-static void print_run(struct listing *listing, const struct pa_greenlet *greenlet)
+static void print_run(struct pa_greenlet_listing *listing, const struct pa_greenlet *greenlet)
 {
     struct pa_output *out = listing->out;
     struct pa_callable callable;
@@ -146,7 +145,7 @@ static void print_run(struct listing *listing, const struct pa_greenlet *greenle
 }
 
 /* --instrumentation: below a frame whether its code is as it should be. Frames of a thread are always brought up to date. */
-static void print_frame_verdict(struct listing *listing, uint32_t id, const struct pa_thread_frame *frame)
+static void print_frame_verdict(struct pa_greenlet_listing *listing, uint32_t id, const struct pa_thread_frame *frame)
 {
     char text[PA_VERDICT_BYTES];
     struct pa_graph *graph = listing->graph;
@@ -157,6 +156,7 @@ static void print_frame_verdict(struct listing *listing, uint32_t id, const stru
     do {
         uint8_t flag = pa_verdict_next(&flags);
         uint32_t length = pa_verdict_text(graph, &listing->view->instrumentation, verdict, flag, text);
+        pa_greenlet_indent(listing);
         pa_out(listing->out, PA_STYLE_PLAIN, "  |     : instrumentation ");
         pa_out_target(listing->out, flag & PA_CODE_AT_RISK ? PA_STYLE_HIGHLIGHT : PA_STYLE_PLAIN, text, length);
         pa_out(listing->out, PA_STYLE_PLAIN, "\n");
@@ -164,7 +164,7 @@ static void print_frame_verdict(struct listing *listing, uint32_t id, const stru
 }
 
 /* Without --instrumentation: that there is something to see with it. */
-static void print_greenlet_verdict(struct listing *listing, uint32_t id)
+static void print_greenlet_verdict(struct pa_greenlet_listing *listing, uint32_t id)
 {
     if (listing->view->request->flags & PA_REQUEST_INSTRUMENTATION)
         return;
@@ -179,15 +179,16 @@ static void print_greenlet_verdict(struct listing *listing, uint32_t id)
                                     : ", extra events; --instrumentation shows where\n");
 }
 
-static void print_more_frames(struct listing *listing, uint32_t count)
+static void print_more_frames(struct pa_greenlet_listing *listing, uint32_t count)
 {
+    pa_greenlet_indent(listing);
     pa_out(listing->out, PA_STYLE_PLAIN, "  |   ");
     pa_out_format(listing->out, PA_STYLE_METADATA, "\xe2\x80\xa6 %u more %s", count, count == 1 ? "frame" : "frames");
     pa_out(listing->out, PA_STYLE_PLAIN, "\n");
 }
 
 /* The address of an interpreter frame if its variables are to be shown. */
-static uint64_t iframe_of(const struct listing *listing, const struct pa_thread_frame *frame)
+static uint64_t iframe_of(const struct pa_greenlet_listing *listing, const struct pa_thread_frame *frame)
 {
     if (!(listing->view->request->flags & PA_REQUEST_LOCALS))
         return 0;
@@ -195,7 +196,7 @@ static uint64_t iframe_of(const struct listing *listing, const struct pa_thread_
 }
 
 /* The frames, innermost first, with a line where C code stands between two of them. */
-static void print_stack(struct listing *listing, uint32_t id)
+static void print_stack(struct pa_greenlet_listing *listing, uint32_t id)
 {
     struct pa_output *out = listing->out;
     const struct pa_greenlet *greenlet = &listing->graph->greenlets.items[id];
@@ -208,18 +209,34 @@ static void print_stack(struct listing *listing, uint32_t id)
         }
         return;
     }
+    pa_greenlet_indent(listing);
     pa_out(out, PA_STYLE_PLAIN, "  + Call stack:\n");
     for (uint32_t i = 0; i < count && i < limit && pa_work_step(listing->graph->work); i++) {
-        pa_print_frame(listing->printer, 0, frames[i].frame, iframe_of(listing, &frames[i]));
+        pa_print_frame(listing->printer, 4 * listing->level, frames[i].frame, iframe_of(listing, &frames[i]));
         print_frame_verdict(listing, id, &frames[i]);
-        if (frames[i].from_c && i + 1 < count)
+        if (frames[i].from_c && i + 1 < count) {
+            pa_greenlet_indent(listing);
             pa_out(out, PA_STYLE_PLAIN, "  |   [C]\n");
+        }
     }
     if (count > limit)
         print_more_frames(listing, count - limit);
 }
 
-static void print_group(struct listing *listing, const struct pa_greenlet_group *group)
+void pa_greenlet_print_facts(struct pa_greenlet_listing *listing, uint32_t id, bool single)
+{
+    const struct pa_greenlet *greenlet = &listing->graph->greenlets.items[id];
+    print_state(listing, greenlet, single);
+    print_waits(listing, greenlet, single);
+    if (single)
+        print_run(listing, greenlet);
+    if (single)
+        print_spawned(listing, greenlet);
+    print_stack(listing, id);
+    print_greenlet_verdict(listing, id);
+}
+
+static void print_group(struct pa_greenlet_listing *listing, const struct pa_greenlet_group *group)
 {
     struct pa_graph *graph = listing->graph;
     struct pa_output *out = listing->out;
@@ -227,7 +244,7 @@ static void print_group(struct listing *listing, const struct pa_greenlet_group 
     const struct pa_greenlet *greenlet = &graph->greenlets.items[members[0]];
     pa_out(out, PA_STYLE_PLAIN, "* ");
     if (group->count == 1) {
-        print_greenlet(listing, greenlet);
+        pa_greenlet_print_name(listing, greenlet);
     } else {
         pa_out_count(out, group->count);
         pa_out(out, PA_STYLE_PLAIN, " ");
@@ -243,98 +260,10 @@ static void print_group(struct listing *listing, const struct pa_greenlet_group 
             pa_out(out, PA_STYLE_METADATA, ", \xe2\x80\xa6");
     }
     pa_out(out, PA_STYLE_PLAIN, "\n");
-    print_state(listing, greenlet, group->count == 1);
-    print_waits(listing, greenlet, group->count == 1);
-    if (group->count == 1)
-        print_run(listing, greenlet);
-    if (group->count == 1)
-        print_spawned(listing, greenlet);
-    print_stack(listing, members[0]);
-    print_greenlet_verdict(listing, members[0]);
+    pa_greenlet_print_facts(listing, members[0], group->count == 1);
 }
 
-/* ---- the head */
-
-static void print_totals(struct listing *listing)
-{
-    struct pa_output *out = listing->out;
-    const struct pa_graph *graph = listing->graph;
-    uint32_t states[PA_GREENLET_THREAD_EXITED + 1] = {0};
-    for (uint32_t i = 0; i < graph->greenlets.count; i++)
-        states[graph->greenlets.items[i].state]++;
-    pa_out_counted(out, graph->greenlets.count, "greenlet", "greenlets");
-    const char *before = ": ";
-    for (uint32_t i = 0; i <= PA_GREENLET_THREAD_EXITED; i++) {
-        /* Running first: in the order of rank, not of the enumeration. */
-        static const uint8_t order[] = {PA_GREENLET_RUNNING, PA_GREENLET_SUSPENDED, PA_GREENLET_PENDING, PA_GREENLET_DEAD,
-                                        PA_GREENLET_THREAD_EXITED};
-        if (states[order[i]] == 0)
-            continue;
-        pa_out(out, PA_STYLE_PLAIN, before);
-        pa_out_count(out, states[order[i]]);
-        pa_out(out, PA_STYLE_PLAIN, " ");
-        pa_out(out, PA_STYLE_PLAIN,
-               order[i] == PA_GREENLET_THREAD_EXITED ? "whose thread has exited" : pa_greenlet_state_name(order[i]));
-        before = ", ";
-    }
-    pa_out(out, PA_STYLE_PLAIN, "\n");
-}
-
-static bool has_hub(struct listing *listing, uint32_t thread)
-{
-    for (uint32_t i = 0; i < listing->graph->greenlets.count; i++) {
-        const struct pa_greenlet *greenlet = &listing->graph->greenlets.items[i];
-        if (greenlet->thread == thread && pa_gevent_is_hub(listing->graph, greenlet))
-            return true;
-    }
-    return false;
-}
-
-static void print_thread(struct listing *listing, uint32_t thread)
-{
-    struct pa_output *out = listing->out;
-    const struct pa_graph *graph = listing->graph;
-    uint32_t running = graph->threads.items[thread].greenlet, others = 0;
-    for (uint32_t i = 0; i < graph->greenlets.count; i++)
-        others += graph->greenlets.items[i].thread == thread && graph->greenlets.items[i].state == PA_GREENLET_SUSPENDED;
-    pa_print_thread(listing->printer, thread);
-    pa_out(out, PA_STYLE_PLAIN, " runs ");
-    if (graph->greenlets.items[running].is_main) {
-        pa_out(out, PA_STYLE_PLAIN, has_hub(listing, thread) ? "its main greenlet, not the Hub" : "its main greenlet");
-    } else {
-        pa_out(out, PA_STYLE_PLAIN, "greenlet ");
-        pa_out_address(out, graph->greenlets.items[running].address);
-        pa_out(out, PA_STYLE_PLAIN,
-               pa_gevent_is_hub(listing->graph, &graph->greenlets.items[running]) ? ", the Hub"
-               : has_hub(listing, thread)                                         ? ", not the Hub"
-                                                                                  : ", not its main one");
-    }
-    pa_out(out, PA_STYLE_PLAIN, "; ");
-    pa_out_counted(out, others, "other waits\n", "others wait\n");
-}
-
-static void print_head(struct listing *listing)
-{
-    const struct pa_graph *graph = listing->graph;
-    uint32_t lines = 0, more = 0;
-    for (uint32_t i = 0; i < graph->threads.count && pa_work_step(graph->work); i++) {
-        if (graph->threads.items[i].greenlet == PA_NONE)
-            continue;
-        if (lines < PA_HEAD_LINES - 5)
-            print_thread(listing, i);
-        else
-            more++;
-        lines++;
-    }
-    if (more > 0) {
-        pa_out(listing->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
-        pa_out_counted(listing->out, more, "more thread\n", "more threads\n");
-    }
-    pa_instrumentation_print(listing->printer, 3);
-    print_totals(listing);
-}
-
-static void print_groups(struct listing *listing)
+static void print_groups(struct pa_greenlet_listing *listing)
 {
     const struct pa_greenlet_view *view = listing->view;
     const struct pa_request *request = view->request;
@@ -351,7 +280,7 @@ static void print_groups(struct listing *listing)
 }
 
 /* --instrumentation: what comes right by itself, and what to do about the rest. */
-static void print_instrumentation_end(struct listing *listing)
+static void print_instrumentation_end(struct pa_greenlet_listing *listing)
 {
     struct pa_output *out = listing->out;
     struct pa_graph *graph = listing->graph;
@@ -377,10 +306,13 @@ enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_o
     struct pa_printer *printer = pa_printer_new(view->graph, view->request, out);
     if (!printer)
         return work->fatal;
-    struct listing listing = {printer, view->graph, out, view};
+    struct pa_greenlet_listing listing = {printer, view->graph, out, view, 0};
     if (!(view->request->flags & PA_REQUEST_NO_HEAD) && view->request->operand_count == 0)
-        print_head(&listing);
-    print_groups(&listing);
+        pa_greenlet_print_head(&listing);
+    if (view->awaited)
+        pa_greenlet_print_trees(&listing);
+    else
+        print_groups(&listing);
     if (view->request->flags & PA_REQUEST_INSTRUMENTATION)
         print_instrumentation_end(&listing);
     if (pa_greenlets_searched(view->graph)) {

@@ -1,6 +1,7 @@
 /* Selecting greenlets and grouping them. See greenlet_view.h. */
 #include "greenlet_view.h"
 
+#include "details.h"
 #include "limits.h"
 
 #include <stdlib.h>
@@ -63,6 +64,47 @@ static enum pa_status select_operand(struct pa_greenlet_view *view, const struct
     return pa_fail(error, capacity, "%s = 0x%llx is a \"%.*s\" object, no greenlet that is alive", operand->text,
                    (unsigned long long)operand->address, name.length ? (int)name.length : 1,
                    name.length ? pa_arena_text(&graph->objects->text, name) : "?");
+}
+
+bool pa_asks_of_greenlets(struct pa_graph *graph, const struct pa_request *request)
+{
+    if (request->command != PA_COMMAND_AWAITED_BY || request->operand_count == 0 || graph->greenlets.count == 0)
+        return false;
+    for (uint32_t i = 0; i < request->operand_count; i++) {
+        const struct pa_operand *operand = &request->operands[i];
+        if (operand->kind != PA_OPERAND_ADDRESS ||
+            pa_index_find(&graph->greenlet_index, graph->greenlets.items, sizeof(struct pa_greenlet), operand->address) ==
+                PA_NONE ||
+            pa_task_of_greenlet(graph, operand->address) != PA_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* Those who wait for the named ones, directly or through others, each once. */
+static void select_awaiters(struct pa_greenlet_view *view)
+{
+    struct pa_graph *graph = view->graph;
+    struct pa_greenlet_awaiters awaiters = {0};
+    uint8_t *seen = pa_work_resize(graph->work, NULL, 0, graph->greenlets.count);
+    if (!seen)
+        return;
+    memset(seen, 0, graph->greenlets.count);
+    for (uint32_t i = 0; i < view->named; i++)
+        seen[view->selected.items[i]] = 1;
+    for (uint32_t i = 0; i < view->selected.count && pa_work_step(graph->work); i++) {
+        awaiters.count = 0;
+        pa_greenlet_awaiters(graph, &view->gevent, view->selected.items[i], &awaiters);
+        for (uint32_t k = 0; k < awaiters.count; k++) {
+            uint32_t id = awaiters.items[k].greenlet,
+                     *slot = seen[id] ? NULL : pa_array_push(graph->work, &view->selected, PA_NONE);
+            if (slot)
+                *slot = id;
+            seen[id] = 1;
+        }
+    }
+    pa_array_free(graph->work, &awaiters);
+    pa_work_resize(graph->work, seen, graph->greenlets.count, 0);
 }
 
 static enum pa_status select_all(struct pa_greenlet_view *view, char *error, size_t capacity)
@@ -181,11 +223,15 @@ enum pa_status pa_greenlet_view_init(struct pa_greenlet_view *view, struct pa_gr
     enum pa_status status = PA_OK;
     *view = (struct pa_greenlet_view){.graph = graph, .request = request};
     pa_instrumentation_read(graph, &view->instrumentation);
-    if (request->command == PA_COMMAND_GREENLETS || request->format == PA_FORMAT_JSON)
+    view->awaited = pa_asks_of_greenlets(graph, request);
+    if (request->command == PA_COMMAND_GREENLETS || view->awaited || request->format == PA_FORMAT_JSON)
         pa_gevent_read(graph, &view->gevent);
-    if (request->command == PA_COMMAND_GREENLETS && request->operand_count > 0) {
+    if (view->awaited || (request->command == PA_COMMAND_GREENLETS && request->operand_count > 0)) {
         for (uint32_t i = 0; i < request->operand_count && status == PA_OK; i++)
             status = select_operand(view, &request->operands[i], error, capacity);
+        view->named = view->selected.count;
+        if (view->awaited)
+            select_awaiters(view);
     } else {
         status = select_all(view, error, capacity);
     }

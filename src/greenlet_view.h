@@ -1,10 +1,10 @@
 /*
- * What py-greenlets shows: the selected greenlets, in the order in which they are shown, and the groups of those that look alike.
+ * What py-greenlets, and py-awaited-by about greenlets, shows: the selected greenlets, in the order in which they are shown, and the groups of those that look alike.
  */
 #ifndef PA_GREENLET_VIEW_H
 #define PA_GREENLET_VIEW_H
 
-#include "gevent.h"
+#include "greenlet_awaited.h"
 #include "instrumentation.h"
 #include "output.h"
 
@@ -21,10 +21,15 @@ struct pa_greenlet_view {
     struct pa_instrumentation instrumentation;
     struct pa_gevent gevent;
     const struct pa_request *request;
+    bool awaited;                              /* it answers py-awaited-by: selected are those named, then all who wait for them */
+    uint32_t named;                            /* how many of the selected ones the request names */
     PA_ARRAY(uint32_t) selected;               /* greenlets, in the order in which they were found, or named */
     PA_ARRAY(struct pa_greenlet_group) groups; /* in the order in which they are shown */
     uint32_t *order;                           /* the selected ones by group */
 };
+
+/** Whether a request is py-awaited-by of greenlets that no task runs through: then it is no request about tasks. */
+bool pa_asks_of_greenlets(struct pa_graph *graph, const struct pa_request *request);
 
 /**
  * Select and group the greenlets of a request; all of them if it is one of another command.

@@ -226,7 +226,7 @@ void pa_print_end(struct pa_printer *printer)
         if (compat)
             return;
         pa_out(out, PA_STYLE_METADATA, "Complete: ");
-        if (printer->request->command == PA_COMMAND_GREENLETS)
+        if (!printer->view)
             pa_out_counted(out, graph->greenlets.count, "greenlet", "greenlets");
         else
             pa_out_counted(out, graph->live_count, "task", "tasks");

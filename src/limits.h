@@ -115,6 +115,9 @@
 #define PA_MAX_PORTAL_TRIES 16u
 #define PA_MAX_PORTALS      16u
 
+/* Those who wait for one greenlet. Of some thousand nobody reads more, and each member of a pool has as many. */
+#define PA_MAX_GREENLET_AWAITERS 4096u
+
 /* Characters of a monitoring tool's name that are shown; places of generators that are told apart. */
 #define PA_MAX_TOOL_NAME 64u
 #define PA_MAX_REFRESHED 4096u

@@ -171,7 +171,10 @@ static enum pa_status fail_address(struct pa_graph *graph, const struct pa_opera
     bool gen = pa_kind_is_gen(objects->types.items[type].kind);
     return pa_fail(error, capacity, "%s = 0x%llx is a \"%.*s\" object, %s", operand->text, (unsigned long long)operand->address,
                    name.length ? (int)name.length : 1, name.length ? pa_arena_text(&objects->text, name) : "?",
-                   gen ? "on the stack of no pending task" : "no task, future, coroutine or generator");
+                   gen ? "on the stack of no pending task"
+                   : objects->types.items[type].kind == PA_KIND_GREENLET
+                       ? "a greenlet that no task runs through; py-greenlets shows it"
+                       : "no task, future, coroutine or generator");
 }
 
 static enum pa_status select_address(struct pa_view *view, const struct filter *filter, const struct pa_operand *operand,
@@ -193,7 +196,7 @@ static enum pa_status select_address(struct pa_view *view, const struct filter *
     if (id == PA_NONE && (kind == PA_KIND_TASK || kind == PA_KIND_FUTURE))
         id = pa_read_reached_node(graph, object);
     if (id == PA_NONE)
-        id = pa_task_of_object(graph, object);
+        id = kind == PA_KIND_GREENLET ? pa_task_of_greenlet(graph, object) : pa_task_of_object(graph, object);
     if (id == PA_NONE || graph->nodes.items[id].flags & PA_NODE_BAD)
         return graph->work->fatal != PA_OK ? graph->work->fatal : fail_address(graph, operand, error, capacity);
     select_node(view, filter, id);

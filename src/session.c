@@ -109,7 +109,7 @@ static enum pa_status check_imported(struct pa_session *session, const struct pa
     struct pa_graph *graph = &session->graph;
     uint64_t sys, asyncio;
     char version[32];
-    if (request->command == PA_COMMAND_GREENLETS)
+    if (request->command == PA_COMMAND_GREENLETS || pa_asks_of_greenlets(graph, request))
         return PA_OK;
     if (session->asyncio_status != PA_OK && !(session->found.no_asyncio && has_python_asyncio(session)))
         return pa_fail(session->error, sizeof(session->error), "%s", session->asyncio_error);
@@ -210,7 +210,9 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *r
             session->objects.asked_symbol[PA_KIND_GREENLET] ? ", and no symbol PyGreenlet_Type" : "");
     struct pa_greenlet_view greenlets;
     enum pa_status status = pa_greenlet_view_init(&greenlets, &session->graph, request, session->error, sizeof(session->error));
-    bool greenlets_only = request->command == PA_COMMAND_GREENLETS;
+    bool greenlets_only = request->command == PA_COMMAND_GREENLETS || greenlets.awaited;
+    if (status == PA_OK && greenlets.awaited && request->format == PA_FORMAT_DOT)
+        status = pa_fail(session->error, sizeof(session->error), "--dot shows tasks, no greenlets");
     view = (struct pa_view){.graph = &session->graph, .request = request};
     if (status == PA_OK && wants_findings(request))
         status = pa_findings_make(&session->findings, &session->graph);

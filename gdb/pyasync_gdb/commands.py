@@ -137,11 +137,14 @@ class AwaitedBy(_Command):
     command = library.COMMAND_AWAITED_BY
     category = gdb.COMMAND_STACK
     __doc__ = f"""Print who waits for a task or future, directly or through others.
-Usage: py-awaited-by [OPTION]... [TASK]...
+Usage: py-awaited-by [OPTION]... [TASK|GREENLET]...
 
 Without a TASK: all tasks, each below the ones that wait for it.
 A TASK is named as for py-async-bt. A node that is met twice is printed once
-and referred to after; a cycle is named.
+and referred to after; a cycle is named. A GREENLET is an address, as for
+py-greenlets: the task that runs through it is meant. If there is none: its
+parent, to which it returns, and those who wait for it by gevent (join(),
+get(), an AsyncResult or pool that it is linked to).
 
 Options:
 {option_help(library.COMMAND_AWAITED_BY)}

@@ -36,6 +36,10 @@ def verdicts(document, greenlet):
     return found
 
 
+def by_address(awaiters):
+    return sorted(awaiters, key=lambda each: (each["id"], each["how"]))
+
+
 def differences(oracle, document):
     """Everything in which the document is not what the oracle says."""
     found = []
@@ -55,6 +59,8 @@ def differences(oracle, document):
         for field in ("name", "hub", "spawned_at"):
             if field in right:
                 found += compare.unequal(f"greenlet {key}: {field}", mine.get(field), right[field])
+        if "awaited_by" in right:
+            found += compare.unequal(f"greenlet {key}: awaited_by", by_address(mine["awaited_by"]), by_address(right["awaited_by"]))
         if "waits_on" in right:
             wanted = right["waits_on"] or {}
             waits_on = {field: value for field, value in mine.get("waits_on", {}).items() if field in wanted or not wanted}
@@ -202,6 +208,67 @@ def test_bridges_live(gdb, build, scratch):
     made, answers = live(gdb, build, scratch, BRIDGES, "py-async-bt --all --json")
     for each, (answer,) in zip(made, answers):
         check_bridges(each.oracle, answer)
+
+
+def tree(answer):
+    """[(level, address)] of the titles in a text."""
+    lines = [line for line in answer.text.splitlines() if line.lstrip().startswith("* ")]
+    return [((len(line) - len(line.lstrip())) // 4, line.partition("id=")[2].rstrip(")")) for line in lines]
+
+
+@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
+def test_awaited_by_follows_parents(gdb, build):
+    oracle = harness.make_core(build, "greenlets/boundaries").oracle
+    parents = {each["id"]: each["parent"] for each in oracle["greenlets"] if each["state"] != "running"}
+    chain = [oracle["innermost"]]
+    while parents.get(parents[chain[-1]]):
+        chain.append(parents[chain[-1]])
+    assert len(chain) == 5
+    words = f"py-awaited-by {chain[0]}"
+    text, shallow, document = harness.ask_core(
+        gdb, build, "greenlets/boundaries", words, f"{words} --depth 2", f"{words} --json"
+    )
+    assert tree(text) == [*enumerate(chain)], text
+    assert text.text.count("  : its parent: goes on when that ends\n") == 4, text
+    assert tree(shallow) == [*enumerate(chain[:3])], shallow
+    assert "            \N{HORIZONTAL ELLIPSIS} 1 more greenlet; --depth N shows more levels\n" in shallow.text, shallow
+    assert [each["id"] for each in document.json()["greenlets"]] == chain, document
+
+
+@pytest.mark.parametrize("gdb", harness.GDBS)
+def test_awaited_by_follows_gevent(gdb):
+    oracle = harness.make_core("python3.14", "greenlets/gevent_awaited").oracle
+    awaited_by = {each["id"]: sorted(awaiter["id"] for awaiter in each["awaited_by"]) for each in oracle["greenlets"]}
+    target, one, member = oracle["named"].values()
+    words = f"py-awaited-by {target} {one} {member}"
+    text, dot = harness.ask_core(gdb, "python3.14", "greenlets/gevent_awaited", words, f"{words} --dot")
+    found, path = {}, []
+    for level, address in tree(text):
+        path[level:] = [address]
+        found.setdefault(address, [])
+        if level:
+            found[path[level - 1]].append(address)
+    assert {address: sorted(awaiters) for address, awaiters in found.items()} == {key: awaited_by[key] for key in found}, text
+    assert len(found) == 11, text
+    assert text.text.count("  : shown above: a cycle\n") == 1, text
+    assert dot.error == "--dot shows tasks, no greenlets", dot
+
+
+@pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
+def test_a_greenlet_stands_for_the_task_that_runs_through_it(gdb, build):
+    oracle = harness.make_core(build, "greenlets/bridge_sqlalchemy").oracle
+    task = next(task for task in oracle["tasks"] if task["name"] == "nested")
+    main = next(each["id"] for each in oracle["greenlets"] if each["main"])
+    commands = ["py-awaited-by nested", "py-async-bt nested"]
+    commands += [f"py-awaited-by {task['greenlets'][2]}", f"py-async-bt {task['greenlets'][6]}", f"py-async-bt {main}"]
+    awaited_by, backtrace, by_greenlet, bt_greenlet, of_main = harness.ask_core(
+        gdb, build, "greenlets/bridge_sqlalchemy", *commands
+    )
+    assert task["greenlets"][2] != task["greenlets"][6]
+    assert by_greenlet.text == awaited_by.text and "nested" in awaited_by.text, by_greenlet
+    assert bt_greenlet.text == backtrace.text, bt_greenlet
+    expected = f'{main} = {main} is a "greenlet.greenlet" object, a greenlet that no task runs through; py-greenlets shows it'
+    assert of_main.error == expected, of_main
 
 
 RUNNING = {

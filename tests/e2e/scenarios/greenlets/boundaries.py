@@ -61,6 +61,7 @@ class Calls:
 def nest(depth):
     child = oracle.expect(greenlet(nest if depth else plain), c_calls=[] if depth else [2])
     oracle.keep.append(child)
+    oracle.extra["innermost"] = oracle.address(child)
     child.switch(depth - 1 if depth else 0)
     leaf()
 

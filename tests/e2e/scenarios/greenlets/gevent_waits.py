@@ -82,6 +82,9 @@ where = {"function": "<module>", "file": __file__, "line": sys._getframe().f_lin
 for waiting, (kind, thing) in waits.items():
     fields = {"kind": kind} | ({"objects": [oracle.address(thing)]} if thing is not None else {})
     oracle.expect(waiting, waits_on=fields)
+joining = [waiting for waiting, (kind, _) in waits.items() if kind == "greenlet"]
+for joined, awaiters in ((napper, [*joining, joiner]), (receiver, [joiner])):
+    oracle.expect(joined, awaited_by=[{"id": oracle.address(each), "how": "join"} for each in awaiters])
 both = sorted(map(oracle.address, (napper, receiver)))
 oracle.expect(joiner, name="joins them all", waits_on={"kind": "greenlet", "objects": both})
 run = {"function": "nap", "file": __file__, "line": nap.__code__.co_firstlineno}

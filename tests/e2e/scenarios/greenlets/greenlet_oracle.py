@@ -120,7 +120,17 @@ def entry(thing, frames):
         result["thread"] = thread if started or ended else None
         stack = frames[thread] if running else inner_to_outer(thing.gr_frame)
         result["stack"] = [frame_entry(frame) for frame in stack]
+        result["awaited_by"] = [{"id": address(parent), "how": "parent"} for parent in returns_to(thing) if started]
     return result | known
+
+
+def returns_to(thing):
+    """The greenlet that goes on when this one ends, if it does not run already. A gevent Hub waits for none of its children."""
+    parent = thing.parent
+    while parent is not None and greenlet.greenlet.dead.__get__(parent):
+        parent = parent.parent
+    suspended = parent is not None and current.get(thread_of(parent)) is not parent
+    return [parent] if suspended and type(parent).__name__ != "Hub" else []
 
 
 def bridged(tasks, through=None):
