@@ -91,6 +91,19 @@ static uint64_t called_lock(struct pa_graph *graph, uint64_t iframe)
     return lock != 0 && is_blocking(objects, lock) ? lock : 0;
 }
 
+/* Lib/threading.py, _RLock: an RLock in Python has a lock. */
+static uint64_t outer_lock(struct pa_graph *graph, uint32_t id, uint64_t iframe, uint64_t lock)
+{
+    const struct pa_frame *frame = &graph->codes->frames.items[id];
+    uint64_t self, block;
+    return pa_text_is(&graph->objects->text, frame->function, "_RLock.acquire") &&
+                   pa_text_ends(&graph->objects->text, frame->file, "/threading.py") &&
+                   pa_variable_get(graph->codes, iframe, "self", &self) &&
+                   pa_instance_attribute(graph->objects, self, "_block", &block) && block == lock
+               ? self
+               : lock;
+}
+
 /* Lib/threading.py, Condition.wait(): what the thread is blocked in is a lock that it has made for this. */
 static bool is_in_wait(struct pa_graph *graph, uint32_t id, uint64_t iframe, uint64_t lock, uint64_t *condition)
 {
@@ -114,7 +127,7 @@ uint64_t pa_thread_awaited_lock(struct pa_graph *graph, uint32_t id, bool *is_co
     uint64_t iframe = frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
     uint64_t lock = called_lock(graph, iframe);
     if (lock == 0 || !is_in_wait(graph, frame->frame, iframe, lock, &condition))
-        return lock;
+        return lock == 0 ? 0 : outer_lock(graph, frame->frame, iframe, lock);
     if (is_condition)
         *is_condition = true;
     return condition;

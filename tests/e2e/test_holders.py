@@ -71,7 +71,7 @@ def check_threads(answer, oracle):
         ]
         found += compare.unequal(name, mine, stated)
     waits = [thread["native_id"] for thread in threads.values() if thread["waits_on"] and thread["waits_on"]["kind"] == "lock"]
-    found += [] if len(waits) == 15 else [f"{len(waits)} threads wait for a lock"]
+    found += [] if len(waits) == 17 else [f"{len(waits)} threads wait for a lock"]
     assert not found, "\n".join([*found, answer.repeat])
 
 

@@ -1,6 +1,7 @@
 """
 Threads that wait for threading locks: held in the body of a with statement, of a function or of a coroutine that is suspended
-in it, by hand, through a condition or a generator. A loop that is blocked in a lock that one of its own tasks holds never moves again.
+in it, by hand, through a condition or a generator. A loop that is blocked in a lock that one of its own tasks holds never
+moves again.
 """
 
 import asyncio
@@ -89,17 +90,16 @@ def held(waiter, lock, *holders, kind="lock", held=True, total=...):
 def locks():
     for name, make, holder, how in (
         ("with", threading.Lock, has, "with"), ("rlock", threading.RLock, has, "with"),
-        ("python-rlock", threading._PyRLock, has, "with"), ("twice", threading.RLock, has, "with"), ("rlock by hand", threading.RLock, acquires, "owner"),
-        ("generator", threading.Lock, borrows, "with"), ("stack", threading.Lock, stacks, "ExitStack"),
+        ("python rlock", threading._PyRLock, has, "with"), ("twice", threading.RLock, has_twice, "with"),
+        ("rlock by hand", threading.RLock, acquires, "owner"), ("generator", threading.Lock, borrows, "with"),
+        ("stack", threading.Lock, stacks, "ExitStack"),
     ):  # fmt: skip
         lock = make()
-        start(f"{name}: holder", has_twice if name == "twice" else holder, lock)
-        if make is threading._PyRLock:
-            continue  # the thread waits for the lock inside of it
-        for function in (waits_for_with, waits_for_timeout):
-            waiter = start(f"{name}: {function.__name__}", function, lock)
-            # an RLock taken by hand knows its thread: of that is known only where it stands
-            held(waiter, lock, (f"{name}: holder", "blocks" if how == "owner" else holder.__name__, how))
+        start(f"{name}: holder", holder, lock)
+        function = {has_twice: "has", acquires: "blocks"}.get(holder, holder.__name__)  # an RLock knows its thread, not where it took it
+        for waits in (waits_for_with, waits_for_timeout):
+            waiter = start(f"{name}: {waits.__name__}", waits, lock)
+            held(waiter, lock, (f"{name}: holder", function, how))
     by_hand = threading.Lock()
     start("by hand: holder", acquires, by_hand)
     held(start("by hand: waiter", waits_for_with, by_hand), by_hand)
@@ -140,8 +140,6 @@ def blocked_loop():
     held(start("loop", asyncio.run, blocked(lock)), lock, ("suspended", "suspended", "with"))
     lock_of_self = threading.Lock()
     held(start("itself", itself, lock_of_self), lock_of_self, ("itself", "itself", "with"))
-    oracle.finding("deadlock", [tasks["suspended"]], [lock])
-    oracle.finding("deadlock", [], [lock_of_self])
 
 
 def itself(lock):
