@@ -167,13 +167,29 @@ uint32_t pa_stack_derived_from(const struct pa_graph *graph, uint32_t stack, uin
     return found;
 }
 
+/* The frame of a greenlet that stands at a place of the chain that was followed last, counted from the innermost one. */
+static uint64_t greenlet_iframe(const struct pa_graph *graph, uint32_t place)
+{
+    const struct pa_link *links = graph->chain.links.items;
+    uint32_t at = graph->chain.links.count - 1 - place, greenlet = links[at].greenlet, inner = 0;
+    /* All of a greenlet's frames stand together, and in the same order. */
+    while (at + inner + 1 < graph->chain.links.count && links[at + inner + 1].greenlet == greenlet)
+        inner++;
+    if (greenlet == 0 || inner >= graph->greenlets.items[greenlet - 1].frame_count)
+        return 0;
+    const struct pa_thread_frame *frame = &graph->greenlet_frames.items[graph->greenlets.items[greenlet - 1].first_frame + inner];
+    return frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
+}
+
 void pa_task_iframes(struct pa_graph *graph, uint32_t node, struct pa_links *links)
 {
     const struct pa_executing *executing = pa_graph_executing(graph, node);
     pa_task_objects(graph, node, links);
-    for (uint32_t i = 0; i < links->count; i++) {
+    for (uint32_t i = 0; i < links->count && pa_work_step(graph->work); i++) {
         if (links->items[i] == 0)
-            links->items[i] = executing ? graph->thread_frames.items[executing->first + i].object : 0;
+            links->items[i] = executing                      ? graph->thread_frames.items[executing->first + i].object
+                              : i < graph->chain.links.count ? greenlet_iframe(graph, i)
+                                                             : 0;
         else if (pa_kind_is_gen(pa_kind_of(graph->objects, links->items[i])))
             links->items[i] += PA_OFFSET(graph->layout, gen_iframe);
         else

@@ -28,8 +28,10 @@ struct writer {
     PA_ARRAY(uint32_t) referred;  /* nodes that were referred to before they were defined */
     PA_ARRAY(uint64_t) unknown;   /* addresses that are referred to and are no node */
     bool wrote_task, wrote_future;
-    struct pa_links links; /* of the task that is written */
+    struct pa_links links;          /* of the task that is written */
+    struct pa_links greenlet_links; /* likewise, the greenlets */
     struct pa_waits waits;
+    struct pa_json_pools pools;
     struct pa_frame_list frames;
     struct pa_natives natives;
     struct pa_values *values; /* NULL until a value is written */
@@ -363,6 +365,8 @@ static void write_waits_on(struct writer *writer, uint32_t id)
         return;
     }
     pa_json_waits_on(writer->out, writer->graph, &waits_on);
+    if (pa_wait_is_unexplained(&waits_on))
+        pa_json_within(writer->out, &writer->pools, id);
     uint64_t future = waits_on.future;
     if (future == 0)
         return;
@@ -385,13 +389,13 @@ static void write_objects(struct writer *writer, uint32_t id)
         address(writer, writer->links.items[i]);
     }
     raw(writer, "]");
-    if (!pa_task_greenlets(writer->graph, id, &writer->links))
+    if (!pa_task_greenlets(writer->graph, id, &writer->greenlet_links))
         return;
     raw(writer, ", \"greenlets\": [");
-    for (uint32_t i = 0; i < writer->links.count; i++) {
+    for (uint32_t i = 0; i < writer->greenlet_links.count; i++) {
         if (i > 0)
             raw(writer, ", ");
-        address(writer, writer->links.items[i]);
+        address(writer, writer->greenlet_links.items[i]);
     }
     raw(writer, "]");
 }
@@ -658,6 +662,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
     writer->greenlets = greenlets;
     writer->out = out;
     pa_waits_init(&writer->waits, writer->graph);
+    pa_json_pools_init(&writer->pools, writer->graph);
     bool stats = view->request->flags & PA_REQUEST_STATS;
     if (!stats)
         read_waited_futures(writer);
@@ -680,6 +685,7 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
         write_greenlets(writer);
         write_findings(writer);
         write_futures(writer);
+        pa_json_pools(writer->out, &writer->pools);
         write_unknown(writer);
         write_stacks(writer);
     }
@@ -689,10 +695,12 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
     pa_array_free(work, &writer->referred);
     pa_array_free(work, &writer->unknown);
     pa_array_free(work, &writer->links);
+    pa_array_free(work, &writer->greenlet_links);
     pa_array_free(work, &writer->frames);
     pa_values_free(writer->values);
     pa_natives_deinit(&writer->natives, work);
     pa_waits_deinit(&writer->waits);
+    pa_json_pools_deinit(&writer->pools);
     pa_work_resize(work, writer, sizeof(*writer), 0);
     return work->fatal;
 }

@@ -4,6 +4,7 @@
 
 #include "details.h"
 #include "output.h"
+#include "pool.h"
 #include "value.h"
 #include "wait.h"
 
@@ -34,5 +35,21 @@ void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struc
 
 /** json_holders.c: the members "held", "holders" and "holders_total" of what a task waits for. Their comma stands before them. */
 void pa_json_holders(struct pa_output *out, struct pa_graph *graph, uint64_t object);
+
+/** The objects that tasks wait in, each of which the document describes once. */
+struct pa_json_pools {
+    struct pa_pools pools;
+    PA_ARRAY(uint64_t) objects; /* the first PA_MAX_POOLS that tasks were said to wait in */
+    struct pa_index index;
+};
+
+void pa_json_pools_init(struct pa_json_pools *json, struct pa_graph *graph);
+void pa_json_pools_deinit(struct pa_json_pools *json);
+
+/** json_pools.c: the member "within" of a task, if there are any: their ids, innermost first. Its comma stands before it. */
+void pa_json_within(struct pa_output *out, struct pa_json_pools *json, uint32_t node);
+
+/** The member "pools" of the document, behind its tasks. Its comma stands behind it. */
+void pa_json_pools(struct pa_output *out, struct pa_json_pools *json);
 
 #endif

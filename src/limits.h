@@ -72,6 +72,14 @@
 #define PA_MAX_EXIT_CALLBACKS 4096u
 #define PA_MAX_RELEASED       64u
 
+/* Objects that a task waits in that are shown of one task, and of one document; frames that are looked at for them; their attributes that are
+   shown, of so many that are looked at. A pool has about ten; a task that waits in its own object would make a million documents of one. */
+#define PA_POOLS_SHOWN         3u
+#define PA_MAX_POOLS           4096u
+#define PA_MAX_POOL_FRAMES     16u
+#define PA_POOL_MEMBERS        12u
+#define PA_MAX_POOL_ATTRIBUTES 256u
+
 /* Entries of one object that are looked at for its owner; a lock that knows its owner has one holder. */
 #define PA_MAX_HOLDERS_SEARCHED 4096u
 

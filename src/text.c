@@ -161,6 +161,7 @@ struct pa_printer *pa_printer_new(struct pa_graph *graph, const struct pa_reques
     printer->out = out;
     printer->request = request;
     pa_waits_init(&printer->waits, graph);
+    pa_pools_init(&printer->pools, graph);
     return printer;
 }
 
@@ -173,6 +174,7 @@ void pa_printer_free(struct pa_printer *printer)
     pa_values_free(printer->values);
     pa_natives_deinit(&printer->natives, work);
     pa_waits_deinit(&printer->waits);
+    pa_pools_deinit(&printer->pools);
     pa_work_resize(work, printer, sizeof(*printer), 0);
 }
 

@@ -6,6 +6,7 @@
 
 #include "native.h"
 #include "output.h"
+#include "pool.h"
 #include "value.h"
 #include "view.h"
 #include "wait.h"
@@ -20,6 +21,7 @@ struct pa_printer {
     struct pa_links links;       /* scratch */
     struct pa_links iframes;     /* scratch */
     struct pa_waits waits;
+    struct pa_pools pools;
     struct pa_values *values;       /* NULL until a value is shown */
     struct pa_natives natives;      /* of threads whose native frames were asked for */
     char name[PA_STRING_BYTES];     /* scratch: as read */
@@ -101,6 +103,9 @@ void pa_print_waits_on(struct pa_printer *printer, uint32_t indent, const uint32
 
 /** text_holders.c: ", held by Task-3 at pool.py:41 (in its async with)", or that nobody's stack holds it; nothing if neither is certain. */
 void pa_print_holders(struct pa_printer *printer, uint64_t object);
+
+/** text_pools.c: the objects that a task, or each of a group of equal ones, waits in, where what it waits for tells nothing: a line each. */
+void pa_print_pools(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count);
 
 /** text_notes.c: why a failed task failed, with tracebacks; where a task was created; its context variables. Lines of their own. */
 void pa_print_failure(struct pa_printer *printer, uint32_t indent, uint32_t node);

@@ -66,32 +66,39 @@ static bool wait_together(struct pa_printer *printer, const uint32_t *nodes, uin
     return true;
 }
 
+static void print_line(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count,
+                       const struct pa_waits_on *waits_on)
+{
+    pa_out_indent(printer->out, indent);
+    pa_out(printer->out, PA_STYLE_PLAIN,
+           count == 1                                       ? "  : waits on "
+           : wait_together(printer, nodes, count, waits_on) ? "  : wait on "
+                                                            : "  : the first waits on ");
+    if (waits_on->kind == PA_WAITS_GATHER || waits_on->kind == PA_WAITS_WAIT) {
+        pa_out(printer->out, PA_STYLE_PLAIN, pa_wait_kind_name(waits_on->kind));
+        print_left(printer, waits_on);
+    } else {
+        print_object(printer, waits_on->object);
+        if (waits_on->kind == PA_WAITS_TASKGROUP)
+            print_left(printer, waits_on);
+        else if (waits_on->kind == PA_WAITS_QUEUE_GET || waits_on->kind == PA_WAITS_QUEUE_PUT)
+            print_queue(printer, waits_on);
+        else
+            print_counted(printer, waits_on->waiters, "waiter", "waiters");
+        if (pa_wait_has_holders(waits_on->kind))
+            pa_print_holders(printer, waits_on->object);
+    }
+    pa_out(printer->out, PA_STYLE_PLAIN, "\n");
+}
+
 void pa_print_waits_on(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count)
 {
     struct pa_waits_on waits_on;
     if (!(printer->graph->nodes.items[nodes[0]].flags & PA_NODE_TASK) || !read_node(printer, nodes[0], &waits_on))
         return;
     /* Of a timer the stack tells as much, of a task the tree. */
-    if (waits_on.kind <= PA_WAITS_TIMER)
-        return;
-    pa_out_indent(printer->out, indent);
-    pa_out(printer->out, PA_STYLE_PLAIN,
-           count == 1                                        ? "  : waits on "
-           : wait_together(printer, nodes, count, &waits_on) ? "  : wait on "
-                                                             : "  : the first waits on ");
-    if (waits_on.kind == PA_WAITS_GATHER || waits_on.kind == PA_WAITS_WAIT) {
-        pa_out(printer->out, PA_STYLE_PLAIN, pa_wait_kind_name(waits_on.kind));
-        print_left(printer, &waits_on);
-    } else {
-        print_object(printer, waits_on.object);
-        if (waits_on.kind == PA_WAITS_TASKGROUP)
-            print_left(printer, &waits_on);
-        else if (waits_on.kind == PA_WAITS_QUEUE_GET || waits_on.kind == PA_WAITS_QUEUE_PUT)
-            print_queue(printer, &waits_on);
-        else
-            print_counted(printer, waits_on.waiters, "waiter", "waiters");
-        if (pa_wait_has_holders(waits_on.kind))
-            pa_print_holders(printer, waits_on.object);
-    }
-    pa_out(printer->out, PA_STYLE_PLAIN, "\n");
+    if (waits_on.kind > PA_WAITS_TIMER)
+        print_line(printer, indent, nodes, count, &waits_on);
+    if (pa_wait_is_unexplained(&waits_on))
+        pa_print_pools(printer, indent, nodes, count);
 }

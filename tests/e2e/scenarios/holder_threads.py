@@ -96,7 +96,8 @@ def locks():
     ):  # fmt: skip
         lock = make()
         start(f"{name}: holder", holder, lock)
-        function = {has_twice: "has", acquires: "blocks"}.get(holder, holder.__name__)  # an RLock knows its thread, not where it took it
+        # An RLock knows its thread, not where that took it.
+        function = {has_twice: "has", acquires: "blocks"}.get(holder, holder.__name__)
         for waits in (waits_for_with, waits_for_timeout):
             waiter = start(f"{name}: {waits.__name__}", waits, lock)
             held(waiter, lock, (f"{name}: holder", function, how))
