@@ -19,10 +19,11 @@ struct pa_finder {
     struct pa_waits waits;
     PA_ARRAY(struct pa_waited) waited; /* all that at most PA_MAX_SURVEY tasks of each stack wait on */
     struct pa_index waited_index;
-    struct pa_links links; /* scratch */
-    bool is_open;          /* the finding that was begun last is kept */
-    bool in_locks;         /* some thread is in the midst of a method of asyncio's locks or queues */
-    bool in_call_soon;     /* likewise of call_soon() */
+    struct pa_links links;      /* scratch */
+    PA_ARRAY(uint32_t) waiting; /* scratch: tasks, and those who wait for them */
+    bool is_open;               /* the finding that was begun last is kept */
+    bool in_locks;              /* some thread is in the midst of a method of asyncio's locks or queues */
+    bool in_call_soon;          /* likewise of call_soon() */
 };
 
 /** Begin a finding; what follows belongs to it. NULL if there is no room: then it is counted. */
@@ -42,9 +43,29 @@ void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *
 void pa_find_deadlocks(struct pa_finder *finder);
 void pa_find_free(struct pa_finder *finder);
 
+/** The first PA_MAX_SURVEY tasks of each stack. */
+struct pa_survey {
+    uint32_t *asked; /* by stack */
+    uint32_t stacks;
+};
+bool pa_survey_begin(struct pa_finder *finder, struct pa_survey *survey);
+/** Whether a task is among them; asked once of each. */
+bool pa_survey_wants(struct pa_finder *finder, struct pa_survey *survey, uint32_t node);
+void pa_survey_end(struct pa_finder *finder, struct pa_survey *survey);
+
+/**
+ * Add to finder->waiting those who await its tasks from @p first on, directly and through others.
+ *
+ * @return false if there are too many, or one of all of them is no suspended task of asyncio's C code.
+ */
+bool pa_finder_add_awaiters(struct pa_finder *finder, uint32_t first);
+
 /** Whether object.@p attribute is True. */
 bool pa_finder_is_true(struct pa_graph *graph, uint64_t object, const char *attribute);
 
+/** finding_reference.c */
+void pa_find_unreachable(struct pa_finder *finder);
+void pa_find_stalled(struct pa_finder *finder);
 /** finding_loop.c */
 void pa_find_asleep(struct pa_finder *finder);
 void pa_find_not_woken(struct pa_finder *finder);

@@ -12,6 +12,8 @@ static const struct {
     [PA_FINDING_LOOP_ASLEEP] = {"loop-asleep", pa_find_asleep},
     [PA_FINDING_DONE_NOT_WOKEN] = {"done-not-woken", pa_find_not_woken},
     [PA_FINDING_FREE_BUT_WAITED] = {"free-but-waited", pa_find_free},
+    [PA_FINDING_QUEUE_STALLED] = {"queue-stalled", pa_find_stalled},
+    [PA_FINDING_UNREACHABLE] = {"unreachable", pa_find_unreachable},
     [PA_FINDING_ORPHANED] = {"orphaned", pa_find_orphaned},
     [PA_FINDING_RUNAWAY] = {"runaway", pa_find_runaway},
 };
@@ -147,25 +149,41 @@ static void note_waited(struct pa_finder *finder, const struct pa_waits_on *wait
     pa_index_add(work, &finder->waited_index, finder->waited.items, sizeof(struct pa_waited), finder->waited.count - 1);
 }
 
+bool pa_survey_begin(struct pa_finder *finder, struct pa_survey *survey)
+{
+    survey->stacks = finder->graph->codes->stacks.count;
+    survey->asked = pa_work_resize(finder->graph->work, NULL, 0, survey->stacks * sizeof(uint32_t));
+    if (survey->asked)
+        memset(survey->asked, 0, survey->stacks * sizeof(uint32_t));
+    return survey->asked != NULL;
+}
+
+bool pa_survey_wants(struct pa_finder *finder, struct pa_survey *survey, uint32_t node)
+{
+    uint32_t stack = finder->graph->nodes.items[node].stack;
+    return stack < survey->stacks && survey->asked[stack]++ < PA_MAX_SURVEY;
+}
+
+void pa_survey_end(struct pa_finder *finder, struct pa_survey *survey)
+{
+    pa_work_resize(finder->graph->work, survey->asked, survey->stacks * sizeof(uint32_t), 0);
+}
+
 /* A few tasks of each stack: those that wait on one object nearly always have the same, and the object knows all that wait on it. */
-static void survey(struct pa_finder *finder)
+static void note_all_waited(struct pa_finder *finder)
 {
     struct pa_graph *graph = finder->graph;
     struct pa_waits_on waits_on;
-    size_t size = graph->codes->stacks.count * sizeof(uint32_t);
-    uint32_t *asked = pa_work_resize(graph->work, NULL, 0, size), count = graph->codes->stacks.count;
-    if (!asked)
+    struct pa_survey survey;
+    if (!pa_survey_begin(finder, &survey))
         return;
-    memset(asked, 0, size);
     for (uint32_t id = 0; id < graph->nodes.count && pa_work_step(graph->work); id++) {
-        const struct pa_node *node = &graph->nodes.items[id];
-        if (node->wait != PA_WAIT_FUTURE || node->stack >= count || asked[node->stack] == PA_MAX_SURVEY)
+        if (graph->nodes.items[id].wait != PA_WAIT_FUTURE || !pa_survey_wants(finder, &survey, id))
             continue;
-        asked[node->stack]++;
         pa_finder_ask(finder, id, &waits_on);
         note_waited(finder, &waits_on, id);
     }
-    pa_work_resize(graph->work, asked, size, 0);
+    pa_survey_end(finder, &survey);
 }
 
 /* What threads are in the midst of: then an object may look as it never stays. */
@@ -200,7 +218,7 @@ enum pa_status pa_findings_make(struct pa_findings *findings, struct pa_graph *g
     *findings = (struct pa_findings){.graph = graph};
     pa_waits_init(&finder.waits, graph);
     look_at_threads(&finder);
-    survey(&finder);
+    note_all_waited(&finder);
     for (uint32_t kind = 0; kind < PA_FINDING_COUNT && graph->work->fatal == PA_OK; kind++) {
         if (kinds[kind].find)
             kinds[kind].find(&finder);
@@ -210,6 +228,7 @@ enum pa_status pa_findings_make(struct pa_findings *findings, struct pa_graph *g
     pa_array_free(graph->work, &finder.waited);
     pa_index_free(graph->work, &finder.waited_index);
     pa_array_free(graph->work, &finder.links);
+    pa_array_free(graph->work, &finder.waiting);
     mark_nodes(findings);
     findings->made = graph->work->fatal == PA_OK;
     return graph->work->fatal;

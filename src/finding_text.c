@@ -83,6 +83,25 @@ static void print_free(struct pa_printer *printer, const struct pa_finding *find
         words(printer, "those who wait for it");
 }
 
+static void print_stalled(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    bool get = finding->variant;
+    print_object(printer, finding, 0);
+    words(printer, get ? " is empty" : " is full");
+    words(printer, ", and nobody else has it than ");
+    print_tasks(printer, finding);
+    words(printer, get ? " in get()" : " in put()");
+    words(printer, " and who awaits them");
+}
+
+static void print_unreachable(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    words(printer, "nothing refers to ");
+    print_tasks(printer, finding);
+    words(printer, finding->task_count == 1 ? " but what it waits for: the garbage collector will destroy it"
+                                            : " but what they wait for: the garbage collector will destroy them");
+}
+
 static void print_asleep(struct pa_printer *printer, const struct pa_finding *finding)
 {
     print_object(printer, finding, 0);
@@ -138,9 +157,10 @@ static void print_runaway(struct pa_printer *printer, const struct pa_finding *f
 void pa_print_finding(struct pa_printer *printer, uint32_t index)
 {
     static void (*const print[PA_FINDING_COUNT])(struct pa_printer *, const struct pa_finding *) = {
-        [PA_FINDING_DEADLOCK] = print_deadlock,  [PA_FINDING_FREE_BUT_WAITED] = print_free,
-        [PA_FINDING_LOOP_ASLEEP] = print_asleep, [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken,
-        [PA_FINDING_ORPHANED] = print_orphaned,  [PA_FINDING_RUNAWAY] = print_runaway,
+        [PA_FINDING_DEADLOCK] = print_deadlock,     [PA_FINDING_FREE_BUT_WAITED] = print_free,
+        [PA_FINDING_QUEUE_STALLED] = print_stalled, [PA_FINDING_UNREACHABLE] = print_unreachable,
+        [PA_FINDING_LOOP_ASLEEP] = print_asleep,    [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken,
+        [PA_FINDING_ORPHANED] = print_orphaned,     [PA_FINDING_RUNAWAY] = print_runaway,
     };
     const struct pa_finding *finding = &printer->view->findings->items.items[index];
     print[finding->kind](printer, finding);

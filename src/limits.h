@@ -217,6 +217,10 @@
 #define PA_MAX_PARTIES      4096u
 #define PA_MAX_LOCK_HOLDERS 64u
 
+/* Objects whose references are counted together, and references that are looked at for them. */
+#define PA_MAX_FELLOWS    256u
+#define PA_MAX_REFERENCES 16384u
+
 /* Cancel requests of a task that are too many; callbacks, and ended awaiters, of a future. */
 #define PA_MANY_CANCELS   100u
 #define PA_MANY_CALLBACKS 1000u
