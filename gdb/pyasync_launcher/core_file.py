@@ -211,21 +211,18 @@ def _build_id(read) -> Optional[str]:
     _, _, _, _, table, _, _, _, entry, count, _, _, _ = _HEADER.unpack(header)
     if entry != _PROGRAM.size:
         return None
-    programs = read(table, entry * min(count, 256))
+    programs = read(table, entry * min(count, 256)) if table < 1 << 62 else b""
     for kind, _, offset, _, _, size, _, _ in _PROGRAM.iter_unpack(programs[: len(programs) // entry * entry]):
-        if kind == _PT_NOTE and size < 1 << 16:
+        if kind == _PT_NOTE and size < 1 << 16 and offset < 1 << 62:
             for owner, note, data in _notes(read(offset, size)):
                 if owner == b"GNU" and note == _NT_GNU_BUILD_ID:
                     return data.hex()
     return None
 
 
-def file_build_id(path: str) -> Optional[str]:
-    """The build-id of a file; None if it has none or is no regular ELF file. Raises OSError if it cannot be read."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with io.open(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
+def build_id_of(path: str) -> Optional[str]:
+    """The build-id of a file; None if it has none, or is not there or no regular ELF file."""
+    with _regular_file(path) as stream:
 
         def read(offset: int, length: int) -> bytes:
             stream.seek(offset)
@@ -235,9 +232,18 @@ def file_build_id(path: str) -> Optional[str]:
 
 
 def is_elf(path: str) -> bool:
+    with _regular_file(path) as stream:
+        return stream.read(4) == ELF_MAGIC
+
+
+def _regular_file(path: str) -> BinaryIO:
+    """A file to read; an empty one if it is none or cannot be read. A FIFO or a device might wait for ever."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return False
-    with io.open(descriptor, "rb") as stream:
-        return stat.S_ISREG(os.fstat(descriptor).st_mode) and stream.read(4) == ELF_MAGIC
+    except (OSError, ValueError):
+        return io.BytesIO()
+    stream = io.open(descriptor, "rb")
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return stream
+    stream.close()
+    return io.BytesIO()

@@ -8,7 +8,7 @@ import tempfile
 from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import debugger, unpack
-from .core_file import CoreFile, NotACore, file_build_id, is_elf
+from .core_file import CoreFile, NotACore, build_id_of, is_elf
 from .process import Process
 from .text import printable, size
 
@@ -106,16 +106,22 @@ def _tell_core(name: str, folder: str, options: Any, notes: List[str]) -> debugg
         missing = unpack.unpack(path, unpacked)
         notes += [missing] if missing else []
         path = unpacked
+    sysroot = os.path.realpath(options.sysroot) if options.sysroot else None
     with CoreFile(path) as core:
         if core.size < core.whole_size and not notes:
             notes.append(f"is cut short: {size(core.size)} of {size(core.whole_size)} are here")
-        executable, missing = _executable(core, options.sysroot)
+        replaced = list(_replaced(core, sysroot))
+        executable, missing = _executable(core, sysroot)
+    if replaced:
+        # GDB 13 takes what the core lacks from the file of that name, whatever build it is, and no file can be kept from it alone.
+        sysroot, executable = os.path.join(folder, "no files"), None
+        more = f" (and {len(replaced) - 1} more)" if len(replaced) > 1 else ""
+        missing = f"is read without its files: {replaced[0]}{more}"
     notes += [missing] if missing else []
     if "\n" in path:  # GDB 13 tells its core's name only in a line of text
         os.symlink(path, os.path.join(folder, "core"))
         path = os.path.join(folder, "core")
     debugger.write_job(folder, options, kind="core")
-    sysroot = os.path.abspath(options.sysroot) if options.sysroot else None
     words = [executable] if executable else []
     answer = debugger.run(debugger.command_line(options, sysroot, *words, "-core", path), folder, options)
     return _explained(answer)
@@ -126,22 +132,32 @@ def _explained(answer: debugger.Answer) -> debugger.Answer:
     return answer._replace(failure=f"is not understood: {error}" if error else None) if not answer.failure else answer
 
 
+def _replaced(core: CoreFile, sysroot: Optional[str]) -> Iterator[str]:
+    """The files that are here, but in another build than the process had mapped."""
+    for mapping in core.mappings():
+        ran = core.build_id(mapping)
+        path = _path_here(mapping.path, sysroot)
+        here = build_id_of(path) if ran else None
+        if here is not None and here != ran:
+            yield f"{printable(mapping.path)} was replaced by another build since (build-id {here} here, {ran} in the core)"
+
+
+def _path_here(path: str, sysroot: Optional[str]) -> str:
+    """Where a file of the process is here. (gcore outside of the process's root has written down our path already.)"""
+    return path if sysroot is None or path.startswith(f"{sysroot}/") else os.path.join(sysroot, path.lstrip("/"))
+
+
 def _executable(core: CoreFile, sysroot: Optional[str]) -> Tuple[Optional[str], Optional[str]]:
-    """The executable's file, if it is here and the same; and what is missing. GDB can do without; a wrong one would mislead it."""
+    """The executable's file, if it is here; and what is missing. GDB can do without."""
     mapping = core.executable()
     if mapping is None or not mapping.path.startswith("/"):
         return None, "does not tell its executable: read without that file"
-    name = printable(mapping.path)
-    path = os.path.join(os.path.abspath(sysroot), mapping.path.lstrip("/")) if sysroot else mapping.path
-    if mapping.path.endswith(" (deleted)") or not os.path.exists(path):
-        name = name.replace(" (deleted)", "")
+    name = printable(mapping.path.replace(" (deleted)", ""))
+    path = _path_here(mapping.path, sysroot)
+    if not os.path.exists(path):
         return None, f"is read without its executable {name}, which is not here (--sysroot DIR tells where)"
     if not is_elf(path):
         return None, f"is read without its executable {name}: what is here of that name is no program, or cannot be read"
-    ran, here = core.build_id(mapping), file_build_id(path)
-    if ran and ran != here:
-        builds = f"build-id {here or 'none'} here, {ran} in the core"
-        return None, f"is read without its executable: {name} was replaced by another build since ({builds})"
     return path, None
 
 
@@ -154,7 +170,7 @@ def _tell_process(pid: int, folder: str, options: Any, notes: List[str]) -> debu
     if unfit:
         return _nothing(unfit)
     was_stopped = process.is_stopped()
-    sysroot = os.path.abspath(options.sysroot) if options.sysroot else process.sysroot()
+    sysroot = os.path.realpath(options.sysroot) if options.sysroot else process.sysroot()
     debugger.write_job(folder, options, kind="process", pid=pid)
     answer = debugger.run(debugger.command_line(options, sysroot, *process.executable(sysroot)), folder, options)
     with contextlib.suppress(ProcessLookupError):
