@@ -69,6 +69,8 @@ void pa_find_stalled(struct pa_finder *finder);
 /** finding_loop.c */
 void pa_find_asleep(struct pa_finder *finder);
 void pa_find_not_woken(struct pa_finder *finder);
+/** finding_hub.c */
+void pa_find_blocked_hubs(struct pa_finder *finder);
 /** finding_task.c */
 void pa_find_orphaned(struct pa_finder *finder);
 void pa_find_runaway(struct pa_finder *finder);

@@ -10,6 +10,7 @@ static const struct {
 } kinds[PA_FINDING_COUNT] = {
     [PA_FINDING_DEADLOCK] = {"deadlock", pa_find_deadlocks},
     [PA_FINDING_LOOP_ASLEEP] = {"loop-asleep", pa_find_asleep},
+    [PA_FINDING_HUB_BLOCKED] = {"hub-blocked", pa_find_blocked_hubs},
     [PA_FINDING_DONE_NOT_WOKEN] = {"done-not-woken", pa_find_not_woken},
     [PA_FINDING_FREE_BUT_WAITED] = {"free-but-waited", pa_find_free},
     [PA_FINDING_QUEUE_STALLED] = {"queue-stalled", pa_find_stalled},

@@ -13,6 +13,7 @@
 enum pa_finding_kind {
     PA_FINDING_DEADLOCK,        /* tasks that wait, through others, for themselves, and for nothing else */
     PA_FINDING_LOOP_ASLEEP,     /* a loop sleeps while handles are ready to run */
+    PA_FINDING_HUB_BLOCKED,     /* a greenlet keeps gevent's Hub, and so all others, from running */
     PA_FINDING_DONE_NOT_WOKEN,  /* what a task awaits is done, but nothing will wake the task */
     PA_FINDING_FREE_BUT_WAITED, /* a lock or semaphore is free, has waiters, and nothing will wake them */
     PA_FINDING_QUEUE_STALLED,   /* nobody but those who wait on a queue can get at it */

@@ -1,4 +1,5 @@
 /* Findings in words: a line each. See text.h and finding.h. */
+#include "hub.h"
 #include "text.h"
 
 #include "limits.h"
@@ -122,6 +123,13 @@ static void print_not_woken(struct pa_printer *printer, const struct pa_finding 
     words(printer, ", which is done, but no handle of its loop will wake it");
 }
 
+static void print_hub(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    struct pa_hub_blocked blocked;
+    if (pa_hub_is_blocked(printer->graph, (uint32_t)finding->number, &blocked))
+        pa_print_blocked_hub(printer, &blocked);
+}
+
 static void print_orphaned(struct pa_printer *printer, const struct pa_finding *finding)
 {
     bool one = finding->task_count == 1;
@@ -161,6 +169,7 @@ void pa_print_finding(struct pa_printer *printer, uint32_t index)
         [PA_FINDING_QUEUE_STALLED] = print_stalled, [PA_FINDING_UNREACHABLE] = print_unreachable,
         [PA_FINDING_LOOP_ASLEEP] = print_asleep,    [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken,
         [PA_FINDING_ORPHANED] = print_orphaned,     [PA_FINDING_RUNAWAY] = print_runaway,
+        [PA_FINDING_HUB_BLOCKED] = print_hub,
     };
     const struct pa_finding *finding = &printer->view->findings->items.items[index];
     print[finding->kind](printer, finding);

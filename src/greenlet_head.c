@@ -1,7 +1,11 @@
 /* The head of py-greenlets: what each thread runs, what is remarkable, how many of each state. */
 #include "greenlet_text.h"
+#include "hub.h"
 
 #include "limits.h"
+
+/* Hubs that are told of one by one. */
+#define HUB_LINES 2u
 
 static void print_totals(struct pa_greenlet_listing *listing)
 {
@@ -38,6 +42,25 @@ static bool has_hub(struct pa_greenlet_listing *listing, uint32_t thread)
     return false;
 }
 
+/* The same that the heads of the other commands tell as a finding. */
+static void print_blocked_hubs(struct pa_greenlet_listing *listing)
+{
+    struct pa_hub_blocked blocked;
+    uint32_t count = 0;
+    const struct pa_graph *graph = listing->graph;
+    for (uint32_t i = 0; i < graph->threads.count && pa_work_step(graph->work); i++) {
+        if (!pa_hub_is_blocked(listing->graph, i, &blocked) || count++ >= HUB_LINES)
+            continue;
+        pa_out(listing->out, PA_STYLE_HIGHLIGHT, "! hub-blocked: ");
+        pa_print_blocked_hub(listing->printer, &blocked);
+        pa_out(listing->out, PA_STYLE_PLAIN, "\n");
+    }
+    if (count > HUB_LINES) {
+        pa_out(listing->out, PA_STYLE_HIGHLIGHT, "! hub-blocked: ");
+        pa_out_counted(listing->out, count - HUB_LINES, "more Hub\n", "more Hubs\n");
+    }
+}
+
 static void print_thread(struct pa_greenlet_listing *listing, uint32_t thread)
 {
     struct pa_output *out = listing->out;
@@ -68,7 +91,7 @@ void pa_greenlet_print_head(struct pa_greenlet_listing *listing)
     for (uint32_t i = 0; i < graph->threads.count && pa_work_step(graph->work); i++) {
         if (graph->threads.items[i].greenlet == PA_NONE)
             continue;
-        if (lines < PA_HEAD_LINES - 5)
+        if (lines < PA_HEAD_LINES - HUB_LINES - 5) /* and three lines more at the most */
             print_thread(listing, i);
         else
             more++;
@@ -78,6 +101,7 @@ void pa_greenlet_print_head(struct pa_greenlet_listing *listing)
         pa_out(listing->out, PA_STYLE_METADATA, "\xe2\x80\xa6 ");
         pa_out_counted(listing->out, more, "more thread\n", "more threads\n");
     }
-    pa_instrumentation_print(listing->printer, 3);
+    print_blocked_hubs(listing);
+    pa_instrumentation_print(listing->printer, 2);
     print_totals(listing);
 }

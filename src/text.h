@@ -101,6 +101,10 @@ void pa_print_locals(struct pa_printer *printer, uint32_t indent, uint64_t ifram
 /** text_waits.c: what a task, or a group of equal ones, waits for, if more is known than its stack or the tree tells: a line. */
 void pa_print_waits_on(struct pa_printer *printer, uint32_t indent, const uint32_t *nodes, uint32_t count);
 
+/** text_hub.c: "the Hub of thread 1 cannot run: greenlet 0x… blocks the thread in time.sleep(), called in nap (app.py:7); …" */
+struct pa_hub_blocked;
+void pa_print_blocked_hub(struct pa_printer *printer, const struct pa_hub_blocked *blocked);
+
 /** text_holders.c: ", held by Task-3 at pool.py:41 (in its async with)", or that nobody's stack holds it; nothing if neither is certain. */
 void pa_print_holders(struct pa_printer *printer, uint64_t object);
 

@@ -254,6 +254,26 @@ def test_awaited_by_follows_gevent(gdb):
     assert dot.error == "--dot shows tasks, no greenlets", dot
 
 
+@pytest.mark.parametrize("gdb", harness.GDBS)
+def test_a_hub_that_cannot_run_is_a_finding(gdb):
+    oracle = harness.make_core("python3.14", "greenlets/gevent_blocked").oracle
+    document, text = harness.ask_core(gdb, "python3.14", "greenlets/gevent_blocked", "py-greenlets --json", "py-greenlets")
+    found = [each for each in document.json()["findings"] if each["kind"] == "hub-blocked"]
+    told = {}
+    for finding in found:
+        call = finding["text"].partition(" blocks the thread in ")[2].partition("()")[0]
+        others = int(finding["text"].rpartition("; ")[2].partition(" ")[0])
+        told[call] = {"objects": finding["objects"], "others": others}
+    assert told == oracle["blocked"], document
+    assert len(found) == len(told), document
+    head = [line for line in text.text.splitlines() if line.startswith("! hub-blocked: ")]
+    assert head[-1] == "! hub-blocked: 4 more Hubs" and len(head) == 3, text
+    assert text.text.index("! hub-blocked") < text.text.index("\n* "), text
+    # A Hub that could run, in a process that dies meanwhile.
+    (document,) = harness.ask_core(gdb, "python3.14", "greenlets/gevent_waits", "py-greenlets --json")
+    assert not document.json()["findings"], document
+
+
 @pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)
 def test_a_greenlet_stands_for_the_task_that_runs_through_it(gdb, build):
     oracle = harness.make_core(build, "greenlets/bridge_sqlalchemy").oracle
