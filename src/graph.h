@@ -259,6 +259,15 @@ struct pa_thread_infos {
 };
 void pa_debugger_threads(struct pa_work *work, struct pa_thread_infos *infos);
 
+/** The debugger's thread that got the signal: the first of a core, whichever the user has selected since; live the selected one. 0: none. */
+uint32_t pa_stopped_thread(const struct pa_work *work, const struct pa_thread_infos *infos);
+
+/** The thread whose tasks alone are shown. A report is about a thread, but shows all tasks. */
+static inline uint32_t pa_request_thread(const struct pa_request *request)
+{
+    return request->command == PA_COMMAND_REPORT ? PA_THREAD_DEFAULT : request->thread;
+}
+
 /** Ask the debugger anew which thread is selected: the user may have changed it since the walk. */
 void pa_read_selection(struct pa_graph *graph);
 

@@ -300,6 +300,12 @@ static void print_instrumentation_end(struct pa_greenlet_listing *listing)
                "sys.monitoring.set_local_events(); or turn tools on before greenlets start.\n");
 }
 
+void pa_greenlet_groups_print(struct pa_greenlet_view *view, struct pa_printer *printer)
+{
+    struct listing listing = {printer, view->graph, printer->out, view};
+    print_groups(&listing);
+}
+
 enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_output *out)
 {
     struct pa_work *work = view->graph->work;

@@ -117,7 +117,7 @@ static enum pa_status select_all(struct pa_greenlet_view *view, char *error, siz
     for (uint32_t id = 0; status == PA_OK && id < graph->greenlets.count && pa_work_step(graph->work); id++) {
         const struct pa_greenlet *greenlet = &graph->greenlets.items[id];
         uint32_t number = greenlet->thread == PA_NONE ? 0 : graph->threads.items[greenlet->thread].number;
-        if (states >> greenlet->state & 1 && (!mine || request->thread >= PA_THREAD_ALL || request->thread == number))
+        if (states >> greenlet->state & 1 && (!mine || pa_request_thread(request) >= PA_THREAD_ALL || request->thread == number))
             select_one(view, id);
     }
     if (status == PA_OK && mine && view->selected.count == 0 && graph->greenlets.count > 0)

@@ -43,6 +43,9 @@ void pa_greenlet_view_deinit(struct pa_greenlet_view *view);
 /** greenlet_text.c: the answer to py-greenlets as text. */
 enum pa_status pa_greenlet_text_print(struct pa_greenlet_view *view, struct pa_output *out);
 
+/** The groups alone, as a part of another text. */
+void pa_greenlet_groups_print(struct pa_greenlet_view *view, struct pa_printer *printer);
+
 /** instrumentation_text.c: a line each of what there is to say in a head; at most @p room. @return how many. */
 uint32_t pa_instrumentation_print(struct pa_printer *printer, uint32_t room);
 /** The same as elements of the JSON document's findings; @p comma stands before the first. */

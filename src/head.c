@@ -198,7 +198,8 @@ void pa_print_head(struct pa_printer *printer)
             print_filtered_out(printer);
         return;
     }
-    print_reason(printer);
+    if (printer->request->command != PA_COMMAND_REPORT)
+        print_reason(printer);
     for (uint32_t i = 0; i < loops; i++)
         pa_print_loop(printer, i);
     if (loops < graph->loops.count) {

@@ -9,6 +9,7 @@
 #include "json_values.h"
 #include "limits.h"
 #include "redact.h"
+#include "report.h"
 #include "stats.h"
 #include "text.h"
 
@@ -223,7 +224,7 @@ static void write_selection(struct writer *writer)
         raw(writer, "\"");
         comma = ", ";
     }
-    if (request->thread < PA_THREAD_ALL) {
+    if (pa_request_thread(request) < PA_THREAD_ALL) {
         number(writer, "%s\"thread=%u\"", comma, request->thread);
         comma = ", ";
     }
@@ -580,6 +581,16 @@ static void write_findings(struct writer *writer)
     raw(writer, "],\n");
 }
 
+static void write_report(struct writer *writer)
+{
+    struct pa_report report;
+    pa_report_make(&report, writer->graph, writer->view->request);
+    pa_report_json(&report, writer->out, number_of_stack, writer);
+    writer->natives = report.natives; /* what was unwound is not unwound again */
+    report.natives = (struct pa_natives){0};
+    pa_report_free(&report);
+}
+
 static void write_unknown(struct writer *writer)
 {
     const char *comma = "";
@@ -670,6 +681,8 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
         write_head(writer);
         if (view->request->command == PA_COMMAND_INFO)
             pa_info_json(session, out);
+        if (view->request->command == PA_COMMAND_REPORT)
+            write_report(writer);
         write_problems(writer);
         write_selection(writer);
         if (stats) {

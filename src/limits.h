@@ -139,6 +139,11 @@
 /* Native frames of one thread: 8 MB of stack are used up by 65,536 calls of 128 bytes. A debugger needs 60 us for each. */
 #define PA_MAX_NATIVE_FRAMES 65536u
 
+/* Files that a process had mapped; its arguments, and entries of sys.path; characters of one of these: file names are shorter. */
+#define PA_MAX_OBJECT_FILES 65536u
+#define PA_MAX_ARGUMENTS    1024u
+#define PA_MAX_ARGUMENT     1024u
+
 /* Levels of a context's trie: 5 bits of a 32-bit hash each, and one for what collides. */
 #define PA_MAX_HAMT_DEPTH 8u
 
@@ -197,6 +202,7 @@
 #define PA_DEFAULT_GROUPS 50u
 #define PA_DEFAULT_DEPTH  40u
 #define PA_GROUP_NAMES    5u
+#define PA_REPORT_GROUPS  10u
 
 /* Values of variables: levels of containers in containers (an instance counts twice), and elements of one container or characters of one str, as GDB's own
    "print elements". One value may take 20 bytes for each of the latter. */

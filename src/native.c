@@ -356,12 +356,17 @@ void pa_natives_deinit(struct pa_natives *natives, struct pa_work *work)
     pa_array_free(work, natives);
 }
 
-bool pa_native_wanted(const struct pa_request *request, const struct pa_thread_info *info)
+bool pa_native_wanted(const struct pa_graph *graph, const struct pa_request *request, const struct pa_thread_infos *infos,
+                      uint32_t index)
 {
+    uint32_t number = infos->items[index].number;
     if (!(request->flags & PA_REQUEST_NATIVE) || (request->operand_count > 0 && request->thread == PA_THREAD_DEFAULT))
         return false;
-    return request->thread == PA_THREAD_DEFAULT ? info->selected != 0
-                                                : request->thread == PA_THREAD_ALL || request->thread == info->number;
+    if (request->thread < PA_THREAD_ALL)
+        return request->thread == number;
+    if (request->command == PA_COMMAND_REPORT)
+        return number == pa_stopped_thread(graph->work, infos);
+    return request->thread == PA_THREAD_ALL || infos->items[index].selected != 0;
 }
 
 void pa_native_slice(const struct pa_native *native, const struct pa_executing *executing, uint32_t *first, uint32_t *end)

@@ -66,8 +66,9 @@ struct pa_natives {
 const struct pa_native *pa_natives_get(struct pa_natives *natives, struct pa_graph *graph, uint32_t number);
 void pa_natives_deinit(struct pa_natives *natives, struct pa_work *work);
 
-/** Whether a request wants the native frames of this thread for the thread's own sake, whatever tasks it shows. */
-bool pa_native_wanted(const struct pa_request *request, const struct pa_thread_info *info);
+/** Whether a request wants the native frames of one of the debugger's threads for the thread's own sake, whatever tasks it shows. */
+bool pa_native_wanted(const struct pa_graph *graph, const struct pa_request *request, const struct pa_thread_infos *infos,
+                      uint32_t index);
 
 /** The slice of merged that a task executes: [first, end). All of it is what is not matched. */
 void pa_native_slice(const struct pa_native *native, const struct pa_executing *executing, uint32_t *first, uint32_t *end);

@@ -89,6 +89,16 @@ static bool has_task(const struct pa_view *view, uint32_t thread)
     return false;
 }
 
+/* Threads without Python that a report tells of were unwound before. */
+static bool is_told(const struct pa_natives *natives, const struct pa_request *request, uint32_t number)
+{
+    for (uint32_t i = 0; request->command == PA_COMMAND_REPORT && i < natives->count; i++) {
+        if (natives->items[i].number == number)
+            return true;
+    }
+    return false;
+}
+
 void pa_native_json(struct pa_natives *natives, struct pa_view *view, struct pa_output *out)
 {
     struct pa_work *work = view->graph->work;
@@ -97,9 +107,11 @@ void pa_native_json(struct pa_natives *natives, struct pa_view *view, struct pa_
     raw(out, "\"native\": [");
     pa_debugger_threads(work, &infos);
     for (uint32_t i = 0; i < infos.count && pa_work_step(work); i++) {
-        if (!pa_native_wanted(view->request, &infos.items[i]) && !has_task(view, infos.items[i].number))
+        uint32_t number_of = infos.items[i].number;
+        if (!pa_native_wanted(view->graph, view->request, &infos, i) && !has_task(view, number_of) &&
+            !is_told(natives, view->request, number_of))
             continue;
-        const struct pa_native *native = pa_natives_get(natives, view->graph, infos.items[i].number);
+        const struct pa_native *native = pa_natives_get(natives, view->graph, number_of);
         if (!native || native->frames.count == 0)
             continue;
         raw(out, comma);

@@ -220,6 +220,23 @@ static bool has_outer_task(const struct pa_graph *graph, const struct pa_executi
     return false;
 }
 
+/* What runs the task: the event loop, mostly. A report tells only that. */
+#define REPORT_RUNNERS 4u
+
+static void print_runner(struct pa_printer *printer, uint32_t spaces, const struct pa_native *native, uint32_t first)
+{
+    uint32_t end = native->merged.count, at = first;
+    bool some = printer->request->command == PA_COMMAND_REPORT && !(printer->request->flags & PA_REQUEST_ALL);
+    for (uint32_t i = 0; some && i < REPORT_RUNNERS && at < end; i++)
+        at += print_places(printer, spaces, native, at, end);
+    if (!some)
+        pa_print_merged(printer, spaces, native, first, end);
+    else if (at < end) {
+        begin_line(printer, spaces);
+        pa_out_format(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 %u more %s\n", end - at, end - at == 1 ? "frame" : "frames");
+    }
+}
+
 bool pa_print_native_stack(struct pa_printer *printer, uint32_t spaces, uint32_t node)
 {
     const struct pa_graph *graph = printer->graph;
@@ -240,7 +257,7 @@ bool pa_print_native_stack(struct pa_printer *printer, uint32_t spaces, uint32_t
     if (end < native->merged.count && !has_outer_task(graph, executing)) {
         pa_out_indent(printer->out, spaces);
         pa_out(printer->out, PA_STYLE_PLAIN, "  + Run by:\n");
-        pa_print_merged(printer, spaces, native, end, native->merged.count);
+        print_runner(printer, spaces, native, end);
     }
     return true;
 }
@@ -292,7 +309,7 @@ void pa_print_native_threads(struct pa_printer *printer)
         return;
     pa_debugger_threads(printer->graph->work, &infos);
     for (uint32_t i = 0; i < infos.count && pa_work_step(printer->graph->work); i++) {
-        if (pa_native_wanted(printer->request, &infos.items[i]) && !is_shown(printer, infos.items[i].number))
+        if (pa_native_wanted(printer->graph, printer->request, &infos, i) && !is_shown(printer, infos.items[i].number))
             pa_print_native_thread(printer, infos.items[i].number, infos.items[i].name);
     }
     pa_array_free(printer->graph->work, &infos);

@@ -68,6 +68,30 @@ struct pa_native_frame {
 #define PA_NATIVE_DEBUG 1u /* the function is told by debug symbols, not by the nearest symbol before the pc */
 #define PA_NATIVE_GUESS 2u /* the debugger has no file of the code there: what it finds further outward is a guess */
 
+/** What the debugger knows of the signal that a thread got, and of the core file. */
+struct pa_stop {
+    uint32_t has_info; /* whether the next four are known: siginfo_t's si_code, si_addr, si_pid, si_uid, whatever they mean */
+    int32_t code;
+    uint64_t address;
+    int64_t pid, uid;
+    uint64_t core_size;  /* bytes of the core file; 0: there is none */
+    uint64_t core_whole; /* bytes that it would have if nothing was cut off */
+};
+
+enum pa_object_state {
+    PA_OBJECT_SAME = 0,    /* as far as can be told */
+    PA_OBJECT_MISSING = 1, /* the debugger finds no such file */
+    PA_OBJECT_DIFFERS = 2, /* the file has another build-id */
+};
+
+/** An ELF file that the process had mapped. Strings are the front's, valid until its next answer of the same kind. */
+struct pa_object_file {
+    const char *path;
+    const char *build_id, *file_build_id; /* of what was mapped and of the file here, hexadecimal; NULL if unknown */
+    uint32_t state;                       /* enum pa_object_state */
+    uint32_t reserved;
+};
+
 /** How a piece of text is to look. The front maps these to the debugger's own styles. */
 enum pa_style {
     PA_STYLE_PLAIN = 0,
@@ -149,6 +173,12 @@ struct pa_target {
 
     /** The path of the file that is mapped at @p address. PA_OK, PA_UNREADABLE if there is none, PA_ABORTED. May be NULL. */
     int32_t (*file_at)(uint64_t address, char *path, uint64_t capacity);
+
+    /** How the debugger's thread @p number came to stop. PA_OK, PA_ABORTED. May be NULL. */
+    int32_t (*stop)(uint32_t number, struct pa_stop *stop);
+
+    /** The ELF files that the process had mapped. May be NULL. */
+    int64_t (*object_files)(struct pa_object_file *files, uint64_t capacity);
 };
 
 enum pa_command {
@@ -157,6 +187,7 @@ enum pa_command {
     PA_COMMAND_TASKS = 2,      /* py-async-tasks */
     PA_COMMAND_INFO = 3,       /* py-async-info */
     PA_COMMAND_GREENLETS = 4,  /* py-greenlets */
+    PA_COMMAND_REPORT = 5,     /* py-async-report */
     PA_COMMAND_DESCRIBE = 6,   /* one line about the task or future at the address of the only operand, as text */
 };
 

@@ -111,8 +111,8 @@ static enum pa_status make_filter(struct filter *filter, struct pa_graph *graph,
                        "--state: no state \"%s\"; there are live, ended, any, pending, done, failed, cancelled, running, "
                        "executing, ready, created and waiting",
                        state);
-    *filter = (struct filter){state_filters[i].states, state_filters[i].activities, request->thread, NULL, 0};
-    if (request->thread < PA_THREAD_ALL) {
+    *filter = (struct filter){state_filters[i].states, state_filters[i].activities, pa_request_thread(request), NULL, 0};
+    if (filter->thread < PA_THREAD_ALL) {
         bool known = false;
         for (uint32_t k = 0; k < graph->threads.count; k++)
             known = known || graph->threads.items[k].number == request->thread;
@@ -244,7 +244,7 @@ static enum pa_status select_operands(struct pa_view *view, const struct filter 
 static void select_default(struct pa_view *view, const struct filter *filter)
 {
     const struct pa_request *request = view->request;
-    bool filtered = request->state || request->in || request->thread != PA_THREAD_DEFAULT ||
+    bool filtered = request->state || request->in || pa_request_thread(request) != PA_THREAD_DEFAULT ||
                     request->flags & (PA_REQUEST_ALL | PA_REQUEST_STATS);
     view->reason = request->command == PA_COMMAND_AWAITED_BY ? PA_BECAUSE_FOREST : PA_BECAUSE_ALL;
     if (request->command == PA_COMMAND_BACKTRACE && !filtered && request->format == PA_FORMAT_TEXT) {

@@ -5,6 +5,7 @@
 #include "dot.h"
 #include "json.h"
 #include "limits.h"
+#include "report.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -104,21 +105,27 @@ static enum pa_status find(struct pa_session *session, bool exhaustive)
 }
 
 /* In 3.15 the tables are there although asyncio was never imported: then sys.modules tells. */
-static enum pa_status check_imported(struct pa_session *session, const struct pa_request *request)
+bool pa_session_has_asyncio(struct pa_session *session)
 {
     struct pa_graph *graph = &session->graph;
     uint64_t sys, asyncio;
-    char version[32];
-    if (request->command == PA_COMMAND_GREENLETS || pa_asks_of_greenlets(graph, request))
-        return PA_OK;
     if (session->asyncio_status != PA_OK && !(session->found.no_asyncio && has_python_asyncio(session)))
-        return pa_fail(session->error, sizeof(session->error), "%s", session->asyncio_error);
+        return false;
     if (graph->nodes.count > 0 || graph->loops.count > 0 || graph->problem_count > 0 || graph->interpreters.count > 1)
-        return PA_OK;
+        return true;
     /* A sys.modules that can be read has "sys". */
-    if (!pa_dict_get(&session->objects, session->objects.sys_modules, "sys", &sys) ||
-        pa_dict_get(&session->objects, session->objects.sys_modules, "_asyncio", &asyncio) || has_python_asyncio(session))
+    return !pa_dict_get(&session->objects, session->objects.sys_modules, "sys", &sys) ||
+           pa_dict_get(&session->objects, session->objects.sys_modules, "_asyncio", &asyncio) || has_python_asyncio(session);
+}
+
+static enum pa_status check_imported(struct pa_session *session, const struct pa_request *request)
+{
+    char version[32];
+    if (request->command == PA_COMMAND_GREENLETS || request->command == PA_COMMAND_REPORT || pa_session_has_asyncio(session) ||
+        pa_asks_of_greenlets(&session->graph, request))
         return PA_OK;
+    if (session->asyncio_status != PA_OK)
+        return pa_fail(session->error, sizeof(session->error), "%s", session->asyncio_error);
     pa_version_text(session->layout.hexversion, version);
     return pa_fail(session->error, sizeof(session->error),
                    "this CPython %s has not loaded asyncio: there is no _asyncio in its sys.modules", version);
@@ -195,9 +202,19 @@ static bool wants_findings(const struct pa_request *request)
     return request->format == PA_FORMAT_JSON || (request->command != PA_COMMAND_GREENLETS && !(request->flags & PA_REQUEST_COMPAT));
 }
 
-static enum pa_status run(struct pa_session *session, const struct pa_request *request)
+static enum pa_status run(struct pa_session *session, const struct pa_request *given)
 {
     struct pa_view view;
+    struct pa_request asked = *given;
+    const struct pa_request *request = &asked;
+    bool is_report = request->command == PA_COMMAND_REPORT;
+    if (is_report) {
+        asked.flags |= PA_REQUEST_NATIVE;
+        asked.limit = asked.limit ? asked.limit : PA_REPORT_GROUPS;
+        if (!pa_report_has_thread(&session->graph, request))
+            return pa_fail(session->error, sizeof(session->error), "there is no thread %u; `info threads` lists them",
+                           request->thread);
+    }
     if (request->command == PA_COMMAND_INFO && request->format == PA_FORMAT_TEXT)
         return pa_info_print(session, request);
     if (request->command == PA_COMMAND_DESCRIBE)
@@ -223,6 +240,7 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *r
         status = request->format == PA_FORMAT_JSON  ? pa_json_print(session, &view, &greenlets, &session->out)
                  : request->format == PA_FORMAT_DOT ? pa_dot_print(&view, &session->out)
                  : greenlets_only                   ? pa_greenlet_text_print(&greenlets, &session->out)
+                 : is_report                        ? pa_report_text_print(session, &view, &greenlets, &session->out)
                                                     : pa_text_print(&view, &session->out);
     pa_view_deinit(&view);
     pa_greenlet_view_deinit(&greenlets);

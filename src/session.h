@@ -24,6 +24,9 @@ struct pa_session {
     struct pa_output out;
 };
 
+/** Whether the process has loaded asyncio, as far as that can be told. */
+bool pa_session_has_asyncio(struct pa_session *session);
+
 /** info.c: what was found and how, as text. */
 enum pa_status pa_info_print(struct pa_session *session, const struct pa_request *request);
 

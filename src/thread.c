@@ -258,6 +258,15 @@ void pa_debugger_threads(struct pa_work *work, struct pa_thread_infos *infos)
         infos->items[i].name[sizeof(infos->items[i].name) - 1] = '\0';
 }
 
+uint32_t pa_stopped_thread(const struct pa_work *work, const struct pa_thread_infos *infos)
+{
+    for (uint32_t i = 0; i < infos->count && !(work->target->flags & PA_TARGET_CORE); i++) {
+        if (infos->items[i].selected)
+            return infos->items[i].number;
+    }
+    return infos->count ? infos->items[0].number : 0;
+}
+
 /*
  * thread_id is pthread_self(), which is $fs_base: right also when the process lives in another PID namespace, where native_thread_id is
  * a number that the debugger never sees. The kernel's id serves only for threads whose registers are not at hand. Several interpreters

@@ -72,7 +72,7 @@ const char *pa_request_state(const struct pa_request *request);
 static inline bool pa_view_filtered_out(const struct pa_view *view)
 {
     return view->selected.count == 0 && (view->left_out.state || view->left_out.thread || view->left_out.in) &&
-           (view->request->state || view->request->in || view->request->thread < PA_THREAD_ALL);
+           (view->request->state || view->request->in || pa_request_thread(view->request) < PA_THREAD_ALL);
 }
 
 /** Whether equal tasks are shown as one. */

@@ -75,11 +75,13 @@ _LISTS = frozenset((_BACKTRACE, library.COMMAND_AWAITED_BY, library.COMMAND_TASK
 _STACKS = frozenset((_BACKTRACE, library.COMMAND_AWAITED_BY))
 _GREENLETS = frozenset((library.COMMAND_GREENLETS,))
 _SHOWN = _LISTS | _GREENLETS
-_EVERY = _SHOWN | {library.COMMAND_INFO}
+_REPORT = frozenset((library.COMMAND_REPORT,))
+_EVERY = _SHOWN | _REPORT | {library.COMMAND_INFO}
 
 OPTIONS = (
-    Option("--all", _SHOWN, "leave out no task and no group", flag=library.REQUEST_ALL),
+    Option("--all", _SHOWN | _REPORT, "leave out no task and no group", flag=library.REQUEST_ALL),
     Option("--thread", _SHOWN, "only tasks of GDB's thread N, or of all threads", "thread", "N|all", _thread, ("all",)),
+    Option("--thread", _REPORT, "report GDB's thread N, not the one that got the signal", "thread", "N", _count),
     Option("--state", _LISTS, "only tasks in this state or activity (default: live)", "state", "S", _state, STATES),
     Option("--state", _GREENLETS, "only greenlets in this state (default: any)", "state", "S", _greenlet_state, GREENLET_STATES),
     Option("--in", _LISTS, "only tasks with this function, file or file:line on their stack", "in_", "TEXT"),
@@ -88,9 +90,10 @@ OPTIONS = (
     Option("--no-group", _STACKS | _GREENLETS, "every task on its own", flag=library.REQUEST_NO_GROUP,
            unflag=library.REQUEST_GROUP),
     Option("--limit", _SHOWN, "at most N groups (default: 50)", "limit", "N", _count),
-    Option("--frames", _STACKS | _GREENLETS, "at most N frames of a stack", "frames", "N", _count),
-    Option("--depth", _STACKS, "at most N levels of awaited-by (default: 40)", "depth", "N", _count),
-    Option("--source", _STACKS | _GREENLETS, "show the source line of each frame", flag=library.REQUEST_SOURCE),
+    Option("--limit", _REPORT, "at most N groups of tasks, and of greenlets (default: 10)", "limit", "N", _count),
+    Option("--frames", _STACKS | _GREENLETS | _REPORT, "at most N frames of a stack", "frames", "N", _count),
+    Option("--depth", _STACKS | _REPORT, "at most N levels of awaited-by (default: 40)", "depth", "N", _count),
+    Option("--source", _STACKS | _GREENLETS | _REPORT, "show the source line of each frame", flag=library.REQUEST_SOURCE),
     Option("--stats", _LISTS, "only count the tasks: by function, state and activity", flag=library.REQUEST_STATS,
            excludes=("--compat",)),
     Option("--locals", _STACKS | _GREENLETS, "show the variables of each frame, every task on its own",
@@ -109,7 +112,8 @@ OPTIONS = (
     Option("--json", _EVERY, "print one JSON document (schema pyasync/1)", "json"),
     Option("--dot", _STACKS, "print the graph for Graphviz (dot -Tsvg)", "dot", excludes=("--json", "--stats", "--compat")),
     Option("--output", _EVERY, "write to FILE (0600, replaced at the end) and print nothing", "output", "FILE"),
-    Option("--show-secrets", _SHOWN, "do not hide what looks like a password or token", flag=library.REQUEST_SHOW_SECRETS),
+    Option("--show-secrets", _SHOWN | _REPORT, "do not hide what looks like a password or token",
+           flag=library.REQUEST_SHOW_SECRETS),
     Option("--exhaustive", _EVERY, "search all memory of a live process for Python's tables", flag=library.REQUEST_EXHAUSTIVE),
     Option("--no-map", _EVERY, "read through GDB only, as for a core file that still changes", "no_map"),
     Option("--memory-stats", _EVERY, "say how much memory the library used", flag=library.REQUEST_MEMORY_STATS, hidden=True),

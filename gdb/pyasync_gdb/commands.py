@@ -195,6 +195,27 @@ Examples:
   py-greenlets --state suspended --no-group"""
 
 
+class AsyncReport(_Command):
+    name = "py-async-report"
+    command = library.COMMAND_REPORT
+    category = gdb.COMMAND_STACK
+    takes_operands = False
+    __doc__ = f"""Print one screen about a process that died or hangs, for a ticket or a log.
+Usage: py-async-report [OPTION]...
+
+What process it was and how it died, the stack of the thread that died with
+native and Python frames, who waited for its task, the other threads, what is
+remarkable, all tasks and greenlets in groups, and a signature that is equal
+for equal crashes.
+
+Options:
+{option_help(library.COMMAND_REPORT)}
+
+Examples:
+  py-async-report
+  py-async-report --json --output report.json"""
+
+
 class AsyncInfo(_Command):
     name = "py-async-info"
     command = library.COMMAND_INFO
@@ -214,4 +235,4 @@ Examples:
   py-async-info --json --output info.json"""
 
 
-COMMANDS = (AsyncBacktrace, AwaitedBy, AsyncTasks, Greenlets, AsyncInfo)
+COMMANDS = (AsyncBacktrace, AwaitedBy, AsyncTasks, Greenlets, AsyncReport, AsyncInfo)

@@ -35,6 +35,11 @@ TARGET_OWN_CLOCK = 4
 NATIVE_DEBUG = 1
 NATIVE_GUESS = 2
 
+# enum pa_object_state
+OBJECT_SAME = 0
+OBJECT_MISSING = 1
+OBJECT_DIFFERS = 2
+
 # enum pa_style; names of GDB's own styles, PLAIN has none
 STYLES = ("", "function", "filename", "variable", "address", "title", "metadata", "highlight")
 
@@ -44,6 +49,7 @@ COMMAND_AWAITED_BY = 1
 COMMAND_TASKS = 2
 COMMAND_INFO = 3
 COMMAND_GREENLETS = 4
+COMMAND_REPORT = 5
 COMMAND_DESCRIBE = 6
 
 # enum pa_format
@@ -115,6 +121,32 @@ class NativeFrame(ctypes.Structure):
     ]
 
 
+class Stop(ctypes.Structure):
+    """struct pa_stop"""
+
+    _fields_ = [
+        ("has_info", ctypes.c_uint32),
+        ("code", ctypes.c_int32),
+        ("address", ctypes.c_uint64),
+        ("pid", ctypes.c_int64),
+        ("uid", ctypes.c_int64),
+        ("core_size", ctypes.c_uint64),
+        ("core_whole", ctypes.c_uint64),
+    ]
+
+
+class ObjectFile(ctypes.Structure):
+    """struct pa_object_file"""
+
+    _fields_ = [
+        ("path", ctypes.c_char_p),
+        ("build_id", ctypes.c_char_p),
+        ("file_build_id", ctypes.c_char_p),
+        ("state", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
 # Arrays and buffers that a callback fills come as plain addresses: NULL is allowed with a capacity of 0.
 ReadFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p)
 SectionsFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64), ctypes.c_uint64)
@@ -129,6 +161,8 @@ SymbolAtFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_ch
 NativeFramesFunction = ctypes.CFUNCTYPE(
     ctypes.c_int64, ctypes.c_uint32, ctypes.POINTER(NativeFrame), ctypes.c_uint64, ctypes.POINTER(ctypes.c_char_p)
 )
+StopFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint32, ctypes.POINTER(Stop))
+ObjectFilesFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ObjectFile), ctypes.c_uint64)
 FileAtFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64)
 
 
@@ -157,6 +191,8 @@ class Target(ctypes.Structure):
         ("process", ctypes.c_int64),
         ("native_frames", NativeFramesFunction),
         ("file_at", FileAtFunction),
+        ("stop", StopFunction),
+        ("object_files", ObjectFilesFunction),
     ]
 
 

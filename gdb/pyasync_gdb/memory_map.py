@@ -4,6 +4,7 @@ program headers, since GDB takes half a minute to print the 30,000 segments of a
 """
 
 import bisect
+import os
 import re
 import struct
 from typing import Iterator, List, NamedTuple, Optional, Tuple
@@ -43,6 +44,8 @@ class MemoryRange(NamedTuple):
 class CoreFile(NamedTuple):
     path: Optional[str]
     ranges: List[MemoryRange]
+    size: int = 0  # of the file
+    whole: int = 0  # what the file's size would have to be for all of its segments
 
 
 def read_core() -> CoreFile:
@@ -52,15 +55,17 @@ def read_core() -> CoreFile:
         return CoreFile(None, [])
     files = _MappedFiles()
     ranges = []
+    whole = 0
     try:
         for start, size, offset, writable in _loaded_segments(path):
+            whole = max(whole, offset + size)
             flags = library.RANGE_IN_CORE
             flags |= library.RANGE_WRITABLE if writable else 0
             flags |= library.RANGE_FILE_BACKED if files.contain(start) else 0
             ranges.append(MemoryRange(start, start + size, offset, flags))
     except (OSError, ValueError, struct.error):
         return CoreFile(path, [])  # the library reads through GDB
-    return CoreFile(path, ranges)
+    return CoreFile(path, ranges, os.path.getsize(path), whole)
 
 
 def _core_path() -> Optional[str]:

@@ -1,12 +1,11 @@
-"""Native frames of a thread, as GDB unwinds them, and the files that code was mapped from."""
+"""Native frames of a thread, as GDB unwinds them."""
 
-import bisect
 from typing import List, NamedTuple, Optional, Tuple
 
 import gdb
 
-from . import memory_map
 from .borrow import with_any_thread
+from .objects import MappedFiles
 
 _COMPLETE = (gdb.FRAME_UNWIND_NO_REASON, gdb.FRAME_UNWIND_OUTERMOST)
 
@@ -24,25 +23,6 @@ class Frame(NamedTuple):
 class Stack(NamedTuple):
     frames: List[Frame]
     stopped: Optional[str]  # why the last frame is not the outermost one
-
-
-class MappedFiles:
-    """Which file stands at an address, and whether GDB has opened it."""
-
-    def __init__(self) -> None:
-        self._mappings = sorted(memory_map.mapped_files())
-        self._starts = [mapping[0] for mapping in self._mappings]
-        self._opened = {objfile.filename for objfile in gdb.objfiles() if objfile.is_valid() and objfile.filename}
-
-    def path_at(self, address: int) -> Optional[str]:
-        index = bisect.bisect_right(self._starts, address) - 1
-        if index >= 0 and address < self._mappings[index][1]:
-            return self._mappings[index][2]
-        return gdb.solib_name(address)
-
-    def is_opened(self, path: Optional[str]) -> bool:
-        # Below a sysroot the name of an object file is longer than what the process called it.
-        return path is not None and any(name.endswith(path) for name in self._opened)
 
 
 def unwind(number: int, limit: int, files: MappedFiles) -> Optional[Stack]:

@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import gdb
 
-from . import library, memory_map, native, threads
+from . import library, memory_map, native, objects, threads
 from .borrow import with_setting
 from .source import SourceFiles
 
@@ -23,7 +23,9 @@ class Target:
         self._threads: Optional[List[threads.Thread]] = None
         self._ranges: Optional[List[memory_map.MemoryRange]] = None
         self._source = SourceFiles()
-        self._files: Optional[native.MappedFiles] = None
+        self._files: Optional[objects.MappedFiles] = None
+        self._checked: Optional[List[objects.ObjectFile]] = None
+        self._core_size = self._core_whole = 0
         self._strings: List[bytes] = []  # what the last answer about native frames points to
         self._error: Optional[BaseException] = None
         self._write: Optional[Callable[[int, bytes], None]] = None
@@ -35,6 +37,7 @@ class Target:
         if is_core:
             core = memory_map.read_core()
             core_path, self._ranges = core.path, core.ranges
+            self._core_size, self._core_whole = core.size, core.whole
         self.structure = library.Target(
             abi_version=library.ABI_VERSION,
             flags=library.TARGET_CORE if is_core else library.TARGET_LIVE | _clock(process),
@@ -57,6 +60,8 @@ class Target:
             process=process if use_map else 0,
             native_frames=library.NativeFramesFunction(self._guarded(self._native_frames, library.ABORTED_COUNT)),
             file_at=library.FileAtFunction(self._guarded(self._file_at)),
+            stop=library.StopFunction(self._guarded(self._stop)),
+            object_files=library.ObjectFilesFunction(self._guarded(self._object_files, library.ABORTED_COUNT)),
         )
 
     def call(self, function: Callable[..., int], *arguments: Any, write: Optional[Callable[[int, bytes], None]] = None) -> int:
@@ -172,9 +177,9 @@ class Target:
         ctypes.memmove(buffer, text, len(text))
         return library.OK
 
-    def _mapped_files(self) -> native.MappedFiles:
+    def _mapped_files(self) -> objects.MappedFiles:
         if self._files is None:
-            self._files = native.MappedFiles()
+            self._files = objects.MappedFiles(self._is_in_core)
         return self._files
 
     def _native_frames(self, number: int, frames: Any, capacity: int, stopped: Any) -> int:
@@ -201,6 +206,30 @@ class Target:
         if path is None:
             return library.UNREADABLE
         return _copy(os.fsencode(path), buffer, capacity)
+
+    def _is_in_core(self, address: int) -> bool:
+        ranges = self._ranges or []
+        if not ranges or not ranges[0].flags & library.RANGE_IN_CORE:
+            return True  # a live process, or a core whose list GDB alone can read
+        return any(each.start <= address < each.end and each.file_offset < self._core_size for each in ranges)
+
+    def _stop(self, number: int, stop: Any) -> int:
+        stop[0] = library.Stop(core_size=self._core_size, core_whole=self._core_whole)
+        info = threads.signal_info(number)
+        if info is not None:
+            stop[0].has_info = 1
+            stop[0].code, stop[0].address = info.code, info.address & (2**64 - 1)
+            stop[0].pid, stop[0].uid = info.pid & (2**32 - 1), info.uid & (2**32 - 1)
+        return library.OK
+
+    def _object_files(self, files: Any, capacity: int) -> int:
+        if self._checked is None:
+            self._checked = self._mapped_files().check()
+        self._strings = []
+        for index, file in enumerate(self._checked[:capacity]):
+            texts = [self._keep(text) for text in (file.path, file.build_id, file.file_build_id)]
+            files[index] = library.ObjectFile(*texts, file.state, 0)
+        return len(self._checked)
 
     def _print(self, style: int, address: int, length: int) -> int:
         if self._write is not None:

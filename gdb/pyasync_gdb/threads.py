@@ -55,6 +55,32 @@ def core_signal() -> Optional[str]:
     return None if name == "SIGSTOP" else name
 
 
+class SignalInfo(NamedTuple):
+    """What the kernel said of the signal: siginfo_t."""
+
+    code: int
+    address: int
+    pid: int
+    uid: int
+
+
+def signal_info(number: int) -> Optional[SignalInfo]:
+    """Of the signal that GDB's thread @p number got; None if the debugger has none."""
+    thread = next((thread for thread in gdb.selected_inferior().threads() if thread.num == number), None)
+
+    def read() -> Optional[SignalInfo]:
+        if thread is None or thread.is_exited() or thread.is_running():
+            return None
+        thread.switch()
+        info = "$_siginfo._sifields"
+        values = [_evaluate(f"(long) {each}") for each in (
+            "$_siginfo.si_code", f"{info}._sigfault.si_addr", f"{info}._kill.si_pid", f"{info}._kill.si_uid"
+        )]  # fmt: skip
+        return SignalInfo(*[value or 0 for value in values]) if values[0] is not None else None
+
+    return with_any_thread(read)
+
+
 def live_signal() -> Optional[str]:
     """The signal that stopped a live process, unless the debugger or its user did."""
     try:

@@ -5,6 +5,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <pthread.h>
+#include <unistd.h>
+
 #define NO_INLINE __attribute__((noinline))
 
 static volatile int *volatile nowhere;
@@ -49,6 +52,21 @@ NO_INLINE static PyObject *without_gil(PyObject *Py_UNUSED(module), PyObject *Py
     return PyLong_FromVoidPtr(PyThreadState_Get()); /* a fatal error: there is none */
 }
 
+NO_INLINE static void *pauses(void *Py_UNUSED(argument))
+{
+    for (;;)
+        pause();
+    return NULL;
+}
+
+/* A thread that the interpreter knows nothing of. */
+static PyObject *start_native_thread(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, pauses, NULL);
+    Py_RETURN_NONE;
+}
+
 /* Bomb(how): an object that dies when it is destroyed. */
 typedef struct {
     PyObject_HEAD
@@ -80,6 +98,7 @@ static PyMethodDef methods[] = {
     {"segfault", segfault, METH_NOARGS, NULL},
     {"call", call, METH_VARARGS, NULL},
     {"overflow", overflow, METH_NOARGS, NULL},
+    {"start_native_thread", start_native_thread, METH_NOARGS, NULL},
     {"without_gil", without_gil, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

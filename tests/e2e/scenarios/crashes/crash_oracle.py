@@ -49,6 +49,7 @@ def dies(frame, signal, inside=(), called_by=None, more=()):
     frames = [*inner_to_outer(frame), *more]
     document = {
         "pid": os.getpid(),
+        "parent": os.getppid(),
         "python": platform.python_version(),
         "signal": signal,
         "native_id": threading.get_native_id(),
