@@ -302,7 +302,7 @@ static void print_instrumentation_end(struct pa_greenlet_listing *listing)
 
 void pa_greenlet_groups_print(struct pa_greenlet_view *view, struct pa_printer *printer)
 {
-    struct listing listing = {printer, view->graph, printer->out, view};
+    struct pa_greenlet_listing listing = {printer, view->graph, printer->out, view, 0};
     print_groups(&listing);
 }
 
