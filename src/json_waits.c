@@ -33,6 +33,36 @@ static void write_seconds(struct pa_output *out, const char *name, double second
     pa_out(out, PA_STYLE_PLAIN, text);
 }
 
+static void write_type(struct pa_output *out, struct pa_graph *graph, uint64_t object)
+{
+    struct pa_text type = pa_object_type_name(graph, object);
+    pa_out(out, PA_STYLE_PLAIN, ", \"type\": ");
+    pa_out_json(out, pa_arena_text(&graph->objects->text, type), type.length);
+}
+
+static void write_file(struct pa_output *out, struct pa_graph *graph, const struct pa_waits_on *waits_on)
+{
+    char peer[PA_PEER_BYTES];
+    write_number(out, "fd", waits_on->fd, 0);
+    pa_out_format(out, PA_STYLE_PLAIN, ", \"direction\": \"%s\"", waits_on->writes ? "write" : "read");
+    if (waits_on->kind != PA_WAITS_SOCKET)
+        return;
+    uint32_t length = pa_peer_text(graph, waits_on->peer, peer);
+    pa_out(out, PA_STYLE_PLAIN, length ? ", \"peer\": " : ", \"peer\": null");
+    if (length)
+        pa_out_json(out, peer, length);
+}
+
+static void write_executor(struct pa_output *out, struct pa_graph *graph, const struct pa_waits_on *waits_on)
+{
+    write_type(out, graph, waits_on->object);
+    write_number(out, "thread", waits_on->thread == PA_NONE ? 0 : graph->threads.items[waits_on->thread].number, 1);
+    write_number(out, "place", waits_on->place, 1);
+    write_number(out, "queued", waits_on->queued, 0);
+    write_number(out, "busy", waits_on->busy, 0);
+    write_number(out, "workers", waits_on->workers, 0);
+}
+
 void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struct pa_waits_on *waits_on)
 {
     pa_out(out, PA_STYLE_PLAIN, ", \"waits_on\": {\"kind\": \"");
@@ -42,16 +72,15 @@ void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struc
     switch (waits_on->kind) {
     case PA_WAITS_TIMER:
         write_seconds(out, ", \"when\": ", waits_on->when);
+        write_seconds(out, ", \"due\": ", waits_on->due);
         break;
     case PA_WAITS_LOCK:
     case PA_WAITS_EVENT:
     case PA_WAITS_CONDITION:
     case PA_WAITS_SEMAPHORE:
     case PA_WAITS_QUEUE_GET:
-    case PA_WAITS_QUEUE_PUT: {
-        struct pa_text type = pa_object_type_name(graph, waits_on->object);
-        pa_out(out, PA_STYLE_PLAIN, ", \"type\": ");
-        pa_out_json(out, pa_arena_text(&graph->objects->text, type), type.length);
+    case PA_WAITS_QUEUE_PUT:
+        write_type(out, graph, waits_on->object);
         write_number(out, "waiters", waits_on->waiters, 0);
         if (pa_wait_has_holders(waits_on->kind))
             pa_json_holders(out, graph, waits_on->object);
@@ -61,7 +90,6 @@ void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struc
         write_number(out, "size", waits_on->size, 0);
         write_number(out, "maximum", waits_on->maximum, 1);
         break;
-    }
     case PA_WAITS_GATHER:
     case PA_WAITS_WAIT:
         write_number(out, "left", waits_on->left, 0);
@@ -69,6 +97,16 @@ void pa_json_waits_on(struct pa_output *out, struct pa_graph *graph, const struc
         break;
     case PA_WAITS_TASKGROUP:
         write_number(out, "left", waits_on->left, 0);
+        break;
+    case PA_WAITS_SOCKET:
+    case PA_WAITS_PIPE:
+        write_file(out, graph, waits_on);
+        break;
+    case PA_WAITS_PROCESS:
+        write_number(out, "pid", waits_on->pid, 1);
+        break;
+    case PA_WAITS_EXECUTOR:
+        write_executor(out, graph, waits_on);
         break;
     default:
         break;

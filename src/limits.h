@@ -103,6 +103,9 @@
 /* Timers of a loop that are looked at for the next one, if the first is cancelled: a callback may have cancelled some thousands. */
 #define PA_MAX_TIMERS 65536u
 
+/* What was submitted to executors and has not ended: of all together so much is looked at. */
+#define PA_MAX_SUBMITTED (1u << 20)
+
 /* Modules with thread-local variables. A big process has some dozens. */
 #define PA_MAX_TLS_MODULES 4096u
 

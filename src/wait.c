@@ -16,22 +16,38 @@
 struct rule {
     enum pa_wait_kind kind;
     const char *file, *function;
-    const char *class;  /* of self; NULL: a function */
-    const char *future; /* the variable that holds the future; NULL: it is self._on_completed_fut */
+    const char *class;     /* of self; NULL: a function */
+    const char *future;    /* the variable that holds the future; … */
+    const char *attribute; /* … else the attribute of self; without either it awaits nothing else */
 };
 
+#define SOCKET "/asyncio/selector_events.py"
+
 static const struct rule rules[] = {
-    {PA_WAITS_TIMER, "/asyncio/tasks.py", "sleep", NULL, "future"},
-    {PA_WAITS_WAIT, "/asyncio/tasks.py", "_wait", NULL, "waiter"},
-    {PA_WAITS_LOCK, "/asyncio/locks.py", "Lock.acquire", "Lock", "fut"},
-    {PA_WAITS_EVENT, "/asyncio/locks.py", "Event.wait", "Event", "fut"},
-    {PA_WAITS_CONDITION, "/asyncio/locks.py", "Condition.wait", "Condition", "fut"},
-    {PA_WAITS_SEMAPHORE, "/asyncio/locks.py", "Semaphore.acquire", "Semaphore", "fut"},
-    {PA_WAITS_LOCK, "/anyio/_backends/_asyncio.py", "Lock.acquire", "Lock", "fut"},
-    {PA_WAITS_SEMAPHORE, "/anyio/_backends/_asyncio.py", "Semaphore.acquire", "Semaphore", "fut"},
-    {PA_WAITS_QUEUE_GET, "/asyncio/queues.py", "Queue.get", "Queue", "getter"},
-    {PA_WAITS_QUEUE_PUT, "/asyncio/queues.py", "Queue.put", "Queue", "putter"},
-    {PA_WAITS_TASKGROUP, "/asyncio/taskgroups.py", "TaskGroup._aexit", "TaskGroup", NULL},
+    {PA_WAITS_TIMER, "/asyncio/tasks.py", "sleep", NULL, "future", NULL},
+    {PA_WAITS_WAIT, "/asyncio/tasks.py", "_wait", NULL, "waiter", NULL},
+    {PA_WAITS_LOCK, "/asyncio/locks.py", "Lock.acquire", "Lock", "fut", NULL},
+    {PA_WAITS_EVENT, "/asyncio/locks.py", "Event.wait", "Event", "fut", NULL},
+    {PA_WAITS_CONDITION, "/asyncio/locks.py", "Condition.wait", "Condition", "fut", NULL},
+    {PA_WAITS_SEMAPHORE, "/asyncio/locks.py", "Semaphore.acquire", "Semaphore", "fut", NULL},
+    {PA_WAITS_LOCK, "/anyio/_backends/_asyncio.py", "Lock.acquire", "Lock", "fut", NULL},
+    {PA_WAITS_SEMAPHORE, "/anyio/_backends/_asyncio.py", "Semaphore.acquire", "Semaphore", "fut", NULL},
+    {PA_WAITS_QUEUE_GET, "/asyncio/queues.py", "Queue.get", "Queue", "getter", NULL},
+    {PA_WAITS_QUEUE_PUT, "/asyncio/queues.py", "Queue.put", "Queue", "putter", NULL},
+    {PA_WAITS_TASKGROUP, "/asyncio/taskgroups.py", "TaskGroup._aexit", "TaskGroup", NULL, "_on_completed_fut"},
+    {PA_WAITS_SOCKET, "/asyncio/streams.py", "StreamReader._wait_for_data", "StreamReader", NULL, "_waiter"},
+    {PA_WAITS_SOCKET, "/asyncio/streams.py", "FlowControlMixin._drain_helper", "FlowControlMixin", "waiter", NULL},
+    {PA_WAITS_SOCKET, SOCKET, "BaseSelectorEventLoop.sock_recv", "BaseSelectorEventLoop", "fut", NULL},
+    {PA_WAITS_SOCKET, SOCKET, "BaseSelectorEventLoop.sock_recv_into", "BaseSelectorEventLoop", "fut", NULL},
+    {PA_WAITS_SOCKET, SOCKET, "BaseSelectorEventLoop.sock_recvfrom", "BaseSelectorEventLoop", "fut", NULL},
+    {PA_WAITS_SOCKET, SOCKET, "BaseSelectorEventLoop.sock_recvfrom_into", "BaseSelectorEventLoop", "fut", NULL},
+    {PA_WAITS_SOCKET, SOCKET, "BaseSelectorEventLoop.sock_sendall", "BaseSelectorEventLoop", "fut", NULL},
+    {PA_WAITS_SOCKET, SOCKET, "BaseSelectorEventLoop.sock_sendto", "BaseSelectorEventLoop", "fut", NULL},
+    {PA_WAITS_SOCKET, SOCKET, "BaseSelectorEventLoop.sock_connect", "BaseSelectorEventLoop", "fut", NULL},
+    {PA_WAITS_SOCKET, SOCKET, "BaseSelectorEventLoop.sock_accept", "BaseSelectorEventLoop", "fut", NULL},
+    {PA_WAITS_PROCESS, "/asyncio/base_subprocess.py", "BaseSubprocessTransport._wait", "BaseSubprocessTransport", "waiter", NULL},
+    {PA_WAITS_PROCESS, "/asyncio/subprocess.py", "Process.wait", "Process", NULL, NULL},
+    {PA_WAITS_EXECUTOR, "/anyio/_backends/_asyncio.py", "AsyncIOBackend.run_sync_in_worker_thread", NULL, "future", NULL},
 };
 
 enum { RULES = sizeof(rules) / sizeof(*rules), RULE_UNKNOWN = 0xff, NO_RULE = RULES };
@@ -45,13 +61,15 @@ void pa_waits_deinit(struct pa_waits *waits)
 {
     pa_work_resize(waits->graph->work, waits->rules, waits->rule_count, 0);
     pa_array_free(waits->graph->work, &waits->links);
+    pa_executors_free(&waits->executors);
     *waits = (struct pa_waits){0};
 }
 
 const char *pa_wait_kind_name(enum pa_wait_kind kind)
 {
-    static const char *const names[PA_WAITS_COUNT] = {"ready",     "task",  "future", "timer",  "lock", "event",    "condition",
-                                                      "semaphore", "queue", "queue",  "gather", "wait", "taskgroup"};
+    static const char *const names[PA_WAITS_COUNT] = {"ready",     "task",      "future", "timer",   "lock",    "event",
+                                                      "condition", "semaphore", "queue",  "queue",   "gather",  "wait",
+                                                      "taskgroup", "socket",    "pipe",   "process", "executor"};
     return names[kind];
 }
 
@@ -188,6 +206,18 @@ static double read_when(struct pa_waits *waits, uint64_t handle)
     return isfinite(when) ? when : NAN;
 }
 
+/* A loop's time(); of a million timers it is read once. */
+static double clock_of(struct pa_waits *waits, uint32_t loop)
+{
+    if (loop == PA_NO_LOOP)
+        return NAN;
+    if (waits->clock_loop != loop + 1) {
+        waits->clock = pa_loop_now(waits->graph, loop);
+        waits->clock_loop = loop + 1;
+    }
+    return waits->clock;
+}
+
 /* What the numbers of a wait are, once its kind is certain. */
 static void read_numbers(struct pa_waits *waits, const struct variables *variables, struct pa_waits_on *waits_on)
 {
@@ -222,23 +252,29 @@ static void read_numbers(struct pa_waits *waits, const struct variables *variabl
 }
 
 /* By the innermost frame. @return false if it does not tell. */
-static bool read_frame(struct pa_waits *waits, uint32_t stack, uint64_t innermost, struct pa_waits_on *waits_on)
+static bool read_frame(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on)
 {
     struct pa_graph *graph = waits->graph;
-    const struct rule *rule = rule_of(waits, stack);
+    const struct rule *rule = rule_of(waits, graph->nodes.items[node].stack);
     struct variables variables;
     if (!rule || pa_kind_of(graph->objects, innermost) != PA_KIND_COROUTINE)
         return false;
-    read_variables(waits, innermost + PA_OFFSET(graph->layout, gen_iframe), rule, &variables);
+    uint64_t iframe = innermost + PA_OFFSET(graph->layout, gen_iframe);
+    read_variables(waits, iframe, rule, &variables);
     if (rule->class && !is_instance(waits, variables.self, rule->class))
         return false;
-    if (!rule->future && !attribute(waits, variables.self, "_on_completed_fut", &variables.future))
+    if (rule->attribute && !attribute(waits, variables.self, rule->attribute, &variables.future))
         return false;
-    if (variables.future != waits_on->future)
+    if ((rule->future || rule->attribute) && variables.future != waits_on->future)
         return false;
     waits_on->kind = rule->kind;
     waits_on->object = rule->kind == PA_WAITS_TIMER ? variables.handle : rule->class ? variables.self : 0;
-    read_numbers(waits, &variables, waits_on);
+    if (rule->kind == PA_WAITS_EXECUTOR)
+        pa_waits_on_executor(waits, iframe, waits_on);
+    else if (rule->kind >= PA_WAITS_SOCKET)
+        pa_waits_on_io(waits, node, iframe, rule->function, variables.self, waits_on);
+    else
+        read_numbers(waits, &variables, waits_on);
     return true;
 }
 
@@ -300,13 +336,24 @@ bool pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, st
         .left = PA_WAIT_UNKNOWN,
         .total = PA_WAIT_UNKNOWN,
         .when = NAN,
+        .due = NAN,
+        .fd = PA_WAIT_UNKNOWN,
+        .pid = PA_WAIT_UNKNOWN,
+        .thread = PA_NONE,
+        .place = PA_WAIT_UNKNOWN,
+        .queued = PA_WAIT_UNKNOWN,
+        .busy = PA_WAIT_UNKNOWN,
+        .workers = PA_WAIT_UNKNOWN,
     };
     if (item.wait == PA_WAIT_NONE)
         return pa_waits_on_thread_lock(waits, node, waits_on);
     if (waits_on->kind == PA_WAITS_TASK)
         waits_on->object = waits_on->future;
-    if (waits_on->kind == PA_WAITS_FUTURE && waits_on->future != 0 && !read_frame(waits, item.stack, innermost, waits_on))
-        read_gather(waits, waits_on);
+    if (waits_on->kind == PA_WAITS_FUTURE && waits_on->future != 0 && !read_frame(waits, node, innermost, waits_on) &&
+        !read_gather(waits, waits_on))
+        pa_waits_on_executor(waits, 0, waits_on);
     pa_waits_on_limiter(waits, node, waits_on);
+    if (waits_on->kind == PA_WAITS_TIMER)
+        waits_on->due = waits_on->when - clock_of(waits, item.loop);
     return true;
 }

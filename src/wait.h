@@ -7,7 +7,9 @@
 #ifndef PA_WAIT_H
 #define PA_WAIT_H
 
+#include "blocked.h"
 #include "details.h"
+#include "executor.h"
 #include "variables.h"
 
 enum pa_wait_kind {
@@ -24,6 +26,10 @@ enum pa_wait_kind {
     PA_WAITS_GATHER,
     PA_WAITS_WAIT,
     PA_WAITS_TASKGROUP,
+    PA_WAITS_SOCKET,
+    PA_WAITS_PIPE,
+    PA_WAITS_PROCESS,
+    PA_WAITS_EXECUTOR,
     PA_WAITS_COUNT,
 };
 
@@ -33,13 +39,23 @@ enum pa_wait_kind {
 struct pa_waits_on {
     enum pa_wait_kind kind;
     uint64_t future; /* that the task is suspended on; 0: none */
-    uint64_t object; /* the lock, queue, task group …, the awaited task, the TimerHandle; 0: none */
+    uint64_t
+        object; /* the lock, queue, task group …, the awaited task, the TimerHandle; of a socket it or its transport, of a pipe the
+                        transport, of a process the transport or asyncio.subprocess.Process, of an executor it; 0: none */
     int64_t
         waiters; /* PA_WAIT_UNKNOWN in each: not of this kind, or not to be read. Lock, event, condition, semaphore, queue: futures
                         in its deque, as its repr() counts them */
     int64_t size, maximum; /* of a queue; a maximum of 0 or less: none */
     int64_t left, total;   /* gather, wait, task group: that are not done; a task group does not keep how many it had */
     double when;           /* PA_WAITS_TIMER: when it is due, by its loop's clock; NaN: unknown */
+    double due;            /* in how many seconds that is, less than 0 if it was before; NaN: unknown. See pa_loop_facts.now */
+    int64_t fd;            /* socket, pipe */
+    bool writes;           /* of these: it waits to write, or to be connected; else to read */
+    uint64_t peer;         /* socket: its peer's address as Python has it; 0: unknown, or it has none */
+    int64_t pid;           /* process */
+    uint32_t thread;       /* executor: the thread (index) that runs it; PA_NONE: none yet, or a process */
+    int64_t place;         /* executor: in its queue, 1 is next; PA_WAIT_UNKNOWN: it is not queued */
+    int64_t queued, busy, workers; /* executor: what is queued, threads that run something, the most that there may be */
 };
 
 /** What is remembered from task to task. */
@@ -54,6 +70,9 @@ struct pa_waits {
     uint64_t last_gather; /* the last one that was counted */
     int64_t last_left;
     struct pa_links links; /* scratch */
+    struct pa_executors executors;
+    uint32_t clock_loop; /* the loop whose clock was read last, its id plus 1; 0: none */
+    double clock;
 };
 
 void pa_waits_init(struct pa_waits *waits, struct pa_graph *graph);
@@ -73,6 +92,24 @@ bool pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, st
 void pa_waits_on_limiter(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on);
 /** A task that runs and is blocked in acquiring a threading lock, with its thread and loop. @return whether it is. */
 bool pa_waits_on_thread_lock(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on);
+
+/* wait_io.c: parts of pa_waits_read(). */
+
+/**
+ * A task that stands in @p function of asyncio, which waits for a socket, pipe or process: of which one. If that is not certain it is just a
+ * future.
+ *
+ * @param iframe The innermost frame, whose self is @p self.
+ */
+void pa_waits_on_io(struct pa_waits *waits, uint32_t node, uint64_t iframe, const char *function, uint64_t self,
+                    struct pa_waits_on *waits_on);
+/** A task that waits for a future: whether an executor will set it. In anyio's frame (PA_WAITS_EXECUTOR): which thread. */
+void pa_waits_on_executor(struct pa_waits *waits, uint64_t iframe, struct pa_waits_on *waits_on);
+
+/** Room for an address of a socket as text. */
+#define PA_PEER_BYTES 512u
+/** The address of a socket: "127.0.0.1:80", "[::1]:80", the path of a Unix socket. @return its length; 0: it is none of these. */
+uint32_t pa_peer_text(struct pa_graph *graph, uint64_t peer, char text[PA_PEER_BYTES]);
 
 /** The name of an object's type, "Lock"; empty if unknown. In the arena of objects. */
 struct pa_text pa_object_type_name(struct pa_graph *graph, uint64_t object);
