@@ -9,23 +9,6 @@
  */
 enum { LOCK_LOCKED = 1, RLOCK_THREAD = 8, RLOCK_LEVEL = 16 };
 
-/* What kind of lock an object is, by what it is made of. */
-enum lock_kind {
-    LOCK_OTHER,
-    LOCK_ONE,      /* one holder: asyncio.Lock, threading.Lock */
-    LOCK_MANY,     /* many: semaphores */
-    LOCK_TASK,     /* knows the task: anyio.Lock */
-    LOCK_THREAD,   /* knows the thread: RLock */
-    LOCK_BORROWED, /* knows all its borrowers: anyio.CapacityLimiter */
-};
-
-struct lock {
-    uint64_t object; /* of a condition that was asked for: its lock */
-    enum lock_kind kind;
-    enum pa_hold state;
-    uint64_t owner; /* LOCK_TASK: the task; LOCK_THREAD: pthread_self(); LOCK_BORROWED: the set */
-};
-
 static bool attribute(struct pa_graph *graph, uint64_t object, const char *name, uint64_t *value)
 {
     return pa_instance_attribute(graph->objects, object, name, value);
@@ -47,7 +30,7 @@ static enum pa_hold held_if(bool held)
     return held ? PA_HOLD_HELD : PA_HOLD_FREE;
 }
 
-static bool read_thread_lock(struct pa_graph *graph, struct lock *lock)
+static bool read_thread_lock(struct pa_graph *graph, struct pa_lock *lock)
 {
     uint64_t fields = lock->object + PA_OFFSET(graph->layout, object_size), level;
     uint8_t bits;
@@ -73,7 +56,7 @@ static enum pa_hold limiter_state(struct pa_graph *graph, uint64_t tokens, uint6
 }
 
 /* Locks that are instances of classes of Python, by their attributes: a lock has few, so this is no search. */
-static void read_python_lock(struct pa_graph *graph, struct lock *lock)
+static void read_python_lock(struct pa_graph *graph, struct pa_lock *lock)
 {
     struct pa_objects *objects = graph->objects;
     uint64_t object = lock->object, value, tokens;
@@ -100,9 +83,9 @@ static void read_python_lock(struct pa_graph *graph, struct lock *lock)
     }
 }
 
-static struct lock read_lock(struct pa_graph *graph, uint64_t object)
+static struct pa_lock read_lock(struct pa_graph *graph, uint64_t object)
 {
-    struct lock lock = {.object = object};
+    struct pa_lock lock = {.object = object};
     uint64_t inner;
     /* A condition is its lock. It has the lock in an attribute; locks have none of that name. */
     if (!read_thread_lock(graph, &lock) && attribute(graph, object, "_lock", &inner)) {
@@ -112,6 +95,16 @@ static struct lock read_lock(struct pa_graph *graph, uint64_t object)
     if (lock.kind == LOCK_OTHER)
         read_python_lock(graph, &lock);
     return lock;
+}
+
+/* The same, remembered: each of many waiters asks. */
+static struct pa_lock lock_at(struct pa_holders *holders, uint64_t object)
+{
+    if (holders->asked != object) {
+        holders->asked_lock = read_lock(holders->graph, object);
+        holders->asked = object;
+    }
+    return holders->asked_lock;
 }
 
 enum pa_hold pa_hold_state(struct pa_graph *graph, uint64_t object)
@@ -268,7 +261,7 @@ static bool is_handed_over(struct pa_holders *holders, uint64_t object)
 }
 
 /* Whether an object that no stack holds is with somebody all the same. Of the last one it is remembered: each of its waiters asks. */
-static bool is_on_its_way(struct pa_holders *holders, const struct lock *lock)
+static bool is_on_its_way(struct pa_holders *holders, const struct pa_lock *lock)
 {
     if (holders->asked_object != lock->object) {
         holders->asked_object = lock->object;
@@ -282,9 +275,12 @@ uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder
 {
     struct pa_holders *holders = pa_holders_made(graph);
     struct answer answer = {.holders = holders, .items = items, .capacity = capacity};
-    struct lock lock = read_lock(graph, object);
-    *held = (struct pa_held){.state = lock.state};
-    if (!holders || lock.state == PA_HOLD_UNKNOWN || (lock.state == PA_HOLD_FREE && lock.kind != LOCK_BORROWED))
+    *held = (struct pa_held){0};
+    if (!holders)
+        return 0;
+    struct pa_lock lock = lock_at(holders, object);
+    held->state = lock.state;
+    if (lock.state == PA_HOLD_UNKNOWN || (lock.state == PA_HOLD_FREE && lock.kind != LOCK_BORROWED))
         return 0;
     switch (lock.kind) {
     case LOCK_TASK:

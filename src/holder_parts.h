@@ -7,6 +7,24 @@
 #include "holder.h"
 #include "with.h"
 
+/** What kind of lock an object is, by what it is made of. */
+enum pa_lock_kind {
+    LOCK_OTHER,
+    LOCK_ONE,      /* one holder: asyncio.Lock, threading.Lock */
+    LOCK_MANY,     /* many: semaphores */
+    LOCK_TASK,     /* knows the task: anyio.Lock */
+    LOCK_THREAD,   /* knows the thread: RLock */
+    LOCK_BORROWED, /* knows all its borrowers: anyio.CapacityLimiter */
+};
+
+/** What a lock says of itself. */
+struct pa_lock {
+    uint64_t object; /* of a condition that was asked for: its lock */
+    enum pa_lock_kind kind;
+    enum pa_hold state;
+    uint64_t owner; /* LOCK_TASK: the task; LOCK_THREAD: pthread_self(); LOCK_BORROWED: the set */
+};
+
 /** An object that is held, and its entries. */
 struct pa_held_object {
     uint64_t object; /* first: of the index */
@@ -25,7 +43,9 @@ struct pa_holders {
     PA_ARRAY(struct pa_held_object) objects;
     struct pa_index index;
     PA_ARRAY(struct pa_holder) entries;
-    bool cut;              /* a bound was met: nobody is said to be no holder */
+    bool cut;       /* a bound was met: nobody is said to be no holder */
+    uint64_t asked; /* the lock that was asked for last, and what it said of itself */
+    struct pa_lock asked_lock;
     uint64_t asked_object; /* that nobody holds, and whether it is just being taken or given back */
     bool is_on_its_way;
     /* Of types and frames, what they are to us: a byte an id. */

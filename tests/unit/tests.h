@@ -25,6 +25,7 @@ Suite *find_suite(void);
 Suite *gc_suite(void);
 Suite *greenlet_suite(void);
 Suite *held_suite(void);
+Suite *holder_suite(void);
 Suite *layout_suite(void);
 Suite *linetable_suite(void);
 Suite *memory_suite(void);
