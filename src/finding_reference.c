@@ -58,18 +58,22 @@ bool pa_finder_add_awaiters(struct pa_finder *finder, uint32_t first)
     return graph->work->fatal == PA_OK;
 }
 
-/* Most tasks have one reference more than their future has to them, which rules them out at once. */
-static bool may_be_unreachable(struct pa_graph *graph, uint32_t id)
+static bool is_candidate(const struct pa_node *node)
 {
-    const struct pa_node *node = &graph->nodes.items[id];
-    uint32_t refcnt;
     return (node->flags & (PA_NODE_TASK | PA_NODE_PYTHON | PA_NODE_BAD)) == PA_NODE_TASK && node->wait == PA_WAIT_FUTURE &&
-           node->activity == PA_WAITING && pa_refcnt(graph, node->address, &refcnt) && (node->edge_count > 0 || refcnt == 2);
+           node->activity == PA_WAITING;
+}
+
+/* Of a task that nobody awaits its future has two references, the method that wakes it and the awaiter; most tasks have more. */
+static bool has_few_references(struct pa_graph *graph, uint32_t id)
+{
+    uint32_t refcnt;
+    return pa_refcnt(graph, graph->nodes.items[id].address, &refcnt) && (graph->nodes.items[id].edge_count > 0 || refcnt == 2);
 }
 
 static bool is_unreachable(struct pa_finder *finder, struct pa_references *references, uint32_t id)
 {
-    if (!gather_waiting(finder, id))
+    if (!has_few_references(finder->graph, id) || !gather_waiting(finder, id))
         return false;
     pa_references_begin(references, finder->graph);
     for (uint32_t i = 0; i < finder->waiting.count && !references->cut; i++)
@@ -101,7 +105,8 @@ void pa_find_unreachable(struct pa_finder *finder)
     if (!PA_HAS(graph->layout, object_refcnt) || !pa_survey_begin(finder, &survey))
         return;
     for (uint32_t id = 0; id < graph->nodes.count && pa_work_step(graph->work); id++) {
-        if (!may_be_unreachable(graph, id) || !pa_survey_wants(finder, &survey, id) || !is_unreachable(finder, &references, id))
+        if (!is_candidate(&graph->nodes.items[id]) || !pa_survey_wants(finder, &survey, id) ||
+            !is_unreachable(finder, &references, id))
             continue;
         if (!begun && !pa_finding_begin(finder, PA_FINDING_UNREACHABLE, 0, 0))
             break;

@@ -78,50 +78,64 @@ void pa_find_orphaned(struct pa_finder *finder)
 
 /* ---- [runaway] */
 
-/* Callbacks of a future of asyncio's C code: the first has a place of its own. */
-static uint64_t count_callbacks(struct pa_graph *graph, uint64_t future)
+/* Callbacks of a future of asyncio's C code by its list of them: the first has a place of its own. */
+static uint64_t count_callbacks(struct pa_graph *graph, uint64_t list)
 {
-    uint64_t callbacks, items, count;
-    if (!pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_callbacks), &callbacks) || callbacks == 0 ||
-        !pa_sequence(graph->objects, callbacks, &items, &count))
-        return 0;
-    return count + 1;
+    uint64_t items, count;
+    return list != 0 && pa_sequence(graph->objects, list, &items, &count) ? count + 1 : 0;
 }
 
-static void tell_too_many(struct pa_finder *finder, enum pa_runaway what, uint64_t count, uint32_t node, uint64_t future)
+static uint64_t callbacks_of(struct pa_graph *graph, uint64_t future)
 {
-    if (!pa_finding_begin(finder, PA_FINDING_RUNAWAY, (uint8_t)what, count))
-        return;
-    pa_finding_add_task(finder, node);
-    if (future)
-        pa_finding_add_object(finder, future);
+    uint64_t list;
+    return pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_callbacks), &list) ? count_callbacks(graph, list)
+                                                                                                  : 0;
+}
+
+static void tell_too_many(struct pa_finder *finder, enum pa_runaway what, uint64_t count, uint32_t node)
+{
+    if (pa_finding_begin(finder, PA_FINDING_RUNAWAY, (uint8_t)what, count))
+        pa_finding_add_task(finder, node);
 }
 
 /* Each task that awaits a future is one of its callbacks: these are not too many, however many they are. */
-static void look_at_future(struct pa_finder *finder, uint32_t id)
+static void look_at_callbacks(struct pa_finder *finder, uint32_t id, uint64_t callbacks)
 {
-    struct pa_graph *graph = finder->graph;
-    const struct pa_node *node = &graph->nodes.items[id];
-    if (node->state != PA_PENDING || node->flags & (PA_NODE_BAD | PA_NODE_PYTHON))
-        return;
-    uint64_t callbacks = count_callbacks(graph, node->address);
-    if (callbacks > PA_MANY_CALLBACKS && callbacks - PA_MANY_CALLBACKS > node->edge_count)
-        tell_too_many(finder, PA_RUNAWAY_CALLBACKS, callbacks, id, 0);
-    if (node->stale > PA_MANY_CALLBACKS)
-        tell_too_many(finder, PA_RUNAWAY_AWAITERS, node->stale, id, 0);
+    if (callbacks > PA_MANY_CALLBACKS && callbacks - PA_MANY_CALLBACKS > finder->graph->nodes.items[id].edge_count)
+        tell_too_many(finder, PA_RUNAWAY_CALLBACKS, callbacks, id);
 }
 
 /* What a task is suspended on, if that is no node yet. One that has so many callbacks becomes one, so that its awaiters are known. */
-static void look_at_waiter(struct pa_finder *finder, uint32_t id)
+static void look_at_waiter(struct pa_finder *finder, uint64_t future)
 {
     struct pa_graph *graph = finder->graph;
-    uint64_t future = pa_task_fut_waiter(graph, id);
-    if (future == 0 || count_callbacks(graph, future) <= PA_MANY_CALLBACKS ||
-        pa_kind_of(graph->objects, future) != PA_KIND_FUTURE || pa_graph_find(graph, future) != PA_NONE)
+    uint64_t callbacks = future ? callbacks_of(graph, future) : 0;
+    if (callbacks <= PA_MANY_CALLBACKS || pa_kind_of(graph->objects, future) != PA_KIND_FUTURE ||
+        pa_graph_find(graph, future) != PA_NONE)
         return;
     uint32_t reached = pa_read_reached_node(graph, future);
     if (reached != PA_NONE)
-        look_at_future(finder, reached);
+        look_at_callbacks(finder, reached, callbacks);
+}
+
+static void look_at_task(struct pa_finder *finder, uint32_t id)
+{
+    struct pa_graph *graph = finder->graph;
+    const struct pa_layout *layout = graph->layout;
+    const struct pa_node node = graph->nodes.items[id];
+    uint8_t scratch[PA_MAX_OBJECT_SIZE];
+    const uint8_t *bytes = pa_memory_view(graph->memory, node.address, PA_OFFSET(layout, task_size), scratch);
+    if (!bytes)
+        return;
+    uint32_t requests = pa_get_u32(bytes, PA_OFFSET(layout, task_cancel_requests));
+    uint64_t list = pa_get_u64(bytes, PA_OFFSET(layout, task_callbacks)),
+             future = pa_get_u64(bytes, PA_OFFSET(layout, task_fut_waiter));
+    if (list != 0)
+        look_at_callbacks(finder, id, count_callbacks(graph, list));
+    if (requests > PA_MANY_CANCELS && requests <= INT32_MAX)
+        tell_too_many(finder, PA_RUNAWAY_CANCELS, requests, id);
+    if (node.wait == PA_WAIT_FUTURE)
+        look_at_waiter(finder, future);
 }
 
 void pa_find_runaway(struct pa_finder *finder)
@@ -130,15 +144,21 @@ void pa_find_runaway(struct pa_finder *finder)
     uint32_t count = graph->nodes.count;
     for (uint32_t id = 0; id < count && pa_work_step(graph->work); id++) {
         const struct pa_node *node = &graph->nodes.items[id];
-        uint32_t requests;
-        bool must_cancel;
-        look_at_future(finder, id);
-        if (!is_pending_task(node))
+        if (node->state != PA_PENDING || node->flags & PA_NODE_BAD)
             continue;
-        pa_task_cancelling(graph, id, &requests, &must_cancel);
-        if (requests > PA_MANY_CANCELS)
-            tell_too_many(finder, PA_RUNAWAY_CANCELS, requests, id, 0);
-        if (node->wait == PA_WAIT_FUTURE && !(node->flags & PA_NODE_PYTHON))
-            look_at_waiter(finder, id);
+        if (node->stale > PA_MANY_CALLBACKS)
+            tell_too_many(finder, PA_RUNAWAY_AWAITERS, node->stale, id);
+        if (node->flags & PA_NODE_PYTHON) {
+            uint32_t requests;
+            bool must_cancel;
+            pa_task_cancelling(graph, id, &requests, &must_cancel);
+            if (requests > PA_MANY_CANCELS)
+                tell_too_many(finder, PA_RUNAWAY_CANCELS, requests, id);
+        } else if (node->flags & PA_NODE_TASK) {
+            if (node->flags & PA_NODE_NOTABLE)
+                look_at_task(finder, id);
+        } else {
+            look_at_callbacks(finder, id, callbacks_of(graph, node->address));
+        }
     }
 }

@@ -18,6 +18,7 @@ struct pa_future {
     uint64_t fut_waiter;
     bool awaited_by_is_set;
     bool fut_waiter_known; /* it has such a field */
+    bool is_notable;       /* of asyncio's C code: see PA_NODE_NOTABLE */
 };
 
 /** Whether objects of this kind are tasks or futures of asyncio's, in C or in Python. */

@@ -220,7 +220,7 @@
 #define PA_MAX_FINDINGS  1000u
 #define PA_HEAD_FINDINGS 3u
 /* Tasks with the same stack of which each is asked what it waits on, to find what all of them wait on. */
-#define PA_MAX_SURVEY 1000u
+#define PA_MAX_SURVEY 256u
 
 /* Tasks and threads that one search for deadlocks asks, and holders of one lock: far above any circle that a reader could follow. */
 #define PA_MAX_PARTIES      4096u

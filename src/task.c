@@ -202,6 +202,13 @@ static bool runs(const struct pa_graph *graph, uint32_t id)
     return false;
 }
 
+/* Its list of callbacks begins with the second one. What is none of asyncio's C code has another word there, and is looked at again. */
+static bool has_callbacks(struct pa_graph *graph, uint64_t future)
+{
+    uint64_t callbacks;
+    return pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_callbacks), &callbacks) && callbacks != 0;
+}
+
 static void read_stack(struct pa_graph *graph, uint32_t id, const struct pa_future *fields)
 {
     uint64_t coroutine = fields->coroutine, future = fields->fut_waiter;
@@ -227,6 +234,8 @@ static void read_stack(struct pa_graph *graph, uint32_t id, const struct pa_futu
         wait = wait_of(graph, future);
     struct pa_node *node = &graph->nodes.items[id];
     node->stack = stack;
+    if (wait == PA_WAIT_FUTURE && has_callbacks(graph, future))
+        node->flags |= PA_NODE_NOTABLE;
     if (chain->end == PA_END_EXECUTING)
         node->activity = PA_EXECUTING;
     else if (chain->end == PA_END_CREATED)
@@ -256,6 +265,8 @@ static bool read_struct(struct pa_graph *graph, uint64_t address, bool is_task, 
         .fut_waiter = is_task ? pa_get_u64(bytes, PA_OFFSET(layout, task_fut_waiter)) : 0,
         .awaited_by_is_set = bytes[PA_OFFSET(layout, task_awaited_by_is_set)] != 0,
         .fut_waiter_known = true,
+        .is_notable = pa_get_u64(bytes, PA_OFFSET(layout, task_callbacks)) != 0 ||
+                      (is_task && pa_get_u32(bytes, PA_OFFSET(layout, task_cancel_requests)) != 0),
     };
     struct pa_future attributes;
     if (is_duck && pa_future_read(graph, address, true, &attributes)) {
@@ -293,6 +304,8 @@ static void read_node(struct pa_graph *graph, uint32_t id, enum pa_kind kind)
     node->activity = node->state == PA_PENDING ? PA_WAITING : PA_ENDED;
     graph->ended_count += node->state != PA_PENDING;
     node->loop = loop_at(graph, fields.loop);
+    if (in_struct && fields.is_notable)
+        node->flags |= PA_NODE_NOTABLE;
     read_awaited_by(graph, id, fields.awaited_by, fields.awaited_by_is_set);
     bool has_coroutine = fields.coroutine != 0 || !(graph->nodes.items[id].flags & PA_NODE_PYTHON);
     if (is_task && has_coroutine && fields.state == PA_PENDING)
