@@ -36,7 +36,7 @@ void pa_finding_add_step(struct pa_finder *finder, struct pa_finding_step step);
 /** Take back the finding that was begun last. */
 void pa_finding_drop(struct pa_finder *finder);
 
-/** What a task waits on, locks and limiters of anyio too: these are locks and semaphores. */
+/** What a task waits on. */
 void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *waits_on);
 
 /** finding_deadlock.c, finding_lock.c */
@@ -66,6 +66,8 @@ bool pa_finder_is_true(struct pa_graph *graph, uint64_t object, const char *attr
 /** finding_reference.c */
 void pa_find_unreachable(struct pa_finder *finder);
 void pa_find_stalled(struct pa_finder *finder);
+/** finding_blocked.c */
+void pa_find_blocked(struct pa_finder *finder);
 /** finding_loop.c */
 void pa_find_asleep(struct pa_finder *finder);
 void pa_find_not_woken(struct pa_finder *finder);

@@ -11,6 +11,7 @@ static const struct {
     [PA_FINDING_DEADLOCK] = {"deadlock", pa_find_deadlocks},
     [PA_FINDING_LOOP_ASLEEP] = {"loop-asleep", pa_find_asleep},
     [PA_FINDING_HUB_BLOCKED] = {"hub-blocked", pa_find_blocked_hubs},
+    [PA_FINDING_LOOP_BLOCKED] = {"loop-blocked", pa_find_blocked},
     [PA_FINDING_DONE_NOT_WOKEN] = {"done-not-woken", pa_find_not_woken},
     [PA_FINDING_FREE_BUT_WAITED] = {"free-but-waited", pa_find_free},
     [PA_FINDING_QUEUE_STALLED] = {"queue-stalled", pa_find_stalled},
@@ -98,43 +99,10 @@ void pa_finding_drop(struct pa_finder *finder)
 
 /* ---- what tasks wait on */
 
-static bool stands_in(struct pa_finder *finder, uint32_t stack, const char *function, const char *file)
-{
-    const struct pa_codes *codes = finder->graph->codes;
-    const struct pa_arena *text = &finder->graph->objects->text;
-    const struct pa_frame *frame = &codes->frames.items[codes->stacks.items[stack].frame];
-    return stack != 0 && pa_text_is(text, frame->function, function) && pa_text_ends(text, frame->file, file);
-}
-
-/* anyio's locks wait for a future of their own as asyncio's do, its limiters for an event. */
-static void ask_anyio(struct pa_finder *finder, uint32_t node, struct pa_waits_on *waits_on)
-{
-    static const char file[] = "/anyio/_backends/_asyncio.py";
-    struct pa_graph *graph = finder->graph;
-    uint32_t stack = graph->nodes.items[node].stack, place = 0;
-    enum pa_wait_kind kind = PA_WAITS_SEMAPHORE;
-    uint64_t self;
-    if (stack == 0 || (waits_on->kind != PA_WAITS_FUTURE && waits_on->kind != PA_WAITS_EVENT))
-        return;
-    uint32_t outer = graph->codes->stacks.items[stack].outer;
-    if (waits_on->kind == PA_WAITS_FUTURE && stands_in(finder, stack, "Lock.acquire", file))
-        kind = PA_WAITS_LOCK;
-    else if (waits_on->kind == PA_WAITS_EVENT && stands_in(finder, outer, "CapacityLimiter.acquire_on_behalf_of", file))
-        place = 1;
-    else if (waits_on->kind != PA_WAITS_FUTURE || !stands_in(finder, stack, "Semaphore.acquire", file))
-        return;
-    if (place >= finder->links.count || pa_kind_of(graph->objects, finder->links.items[place]) != PA_KIND_COROUTINE ||
-        !pa_variable_get(graph->codes, finder->links.items[place] + PA_OFFSET(graph->layout, gen_iframe), "self", &self))
-        return;
-    waits_on->kind = kind;
-    waits_on->object = self;
-}
-
 void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *waits_on)
 {
     pa_task_objects(finder->graph, node, &finder->links);
     pa_waits_read(&finder->waits, node, finder->links.count ? finder->links.items[0] : 0, waits_on);
-    ask_anyio(finder, node, waits_on);
 }
 
 static void note_waited(struct pa_finder *finder, const struct pa_waits_on *waits_on, uint32_t node)

@@ -14,6 +14,7 @@ enum pa_finding_kind {
     PA_FINDING_DEADLOCK,        /* tasks that wait, through others, for themselves, and for nothing else */
     PA_FINDING_LOOP_ASLEEP,     /* a loop sleeps while handles are ready to run */
     PA_FINDING_HUB_BLOCKED,     /* a greenlet keeps gevent's Hub, and so all others, from running */
+    PA_FINDING_LOOP_BLOCKED,    /* the thread of a loop waits in a call that others must end */
     PA_FINDING_DONE_NOT_WOKEN,  /* what a task awaits is done, but nothing will wake the task */
     PA_FINDING_FREE_BUT_WAITED, /* a lock or semaphore is free, has waiters, and nothing will wake them */
     PA_FINDING_QUEUE_STALLED,   /* nobody but those who wait on a queue can get at it */
@@ -31,6 +32,14 @@ enum pa_orphaned {
     PA_ORPHANED_CLOSED,      /* their loop is closed */
     PA_ORPHANED_LOOP_THREAD, /* the thread that runs their loop is gone: after a fork */
     PA_ORPHANED_THREAD,      /* their thread has exited, and their loop does not run */
+};
+
+/** What would let a blocked loop go on: of PA_FINDING_LOOP_BLOCKED, whose number is the thread. */
+enum pa_release {
+    PA_RELEASE_UNKNOWN,
+    PA_RELEASE_TASK,       /* the first task, of another loop */
+    PA_RELEASE_OWN_TASK,   /* the first task, which only the loop itself could run: nothing */
+    PA_RELEASE_OWN_HANDLE, /* a handle that only the loop itself could run: nothing */
 };
 
 /** A step of a circle: who waits, and on what. */

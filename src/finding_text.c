@@ -2,6 +2,7 @@
 #include "hub.h"
 #include "text.h"
 
+#include "holder.h"
 #include "limits.h"
 
 static void words(struct pa_printer *printer, const char *text)
@@ -103,6 +104,52 @@ static void print_unreachable(struct pa_printer *printer, const struct pa_findin
                                             : " but what they wait for: the garbage collector will destroy them");
 }
 
+/* Who holds the lock that a thread waits for. */
+static void print_holder(struct pa_printer *printer, uint64_t object)
+{
+    struct pa_holder holder;
+    struct pa_held held;
+    if (object == 0 || pa_holders_of(printer->graph, object, &holder, 1, &held) == 0)
+        return;
+    words(printer, ", held by ");
+    if (holder.node != PA_NONE)
+        pa_print_short(printer, holder.node);
+    else if (holder.thread != PA_NONE)
+        pa_print_named_thread(printer, holder.thread);
+    else
+        words(printer, "a thread that is gone");
+    if (holder.frame != PA_NONE) {
+        words(printer, " ");
+        pa_print_place(printer, holder.frame);
+    }
+}
+
+static void print_blocked(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    const uint32_t *tasks = pa_finding_tasks(printer->view->findings, finding);
+    uint32_t thread = (uint32_t)finding->number;
+    words(printer, "loop ");
+    pa_out_address(printer->out, pa_finding_object(printer->view->findings, finding, 0));
+    words(printer, " stands still, since its ");
+    pa_print_thread(printer, thread);
+    words(printer, " is blocked ");
+    pa_print_blocked(printer, thread);
+    switch (finding->variant) {
+    case PA_RELEASE_TASK:
+    case PA_RELEASE_OWN_TASK:
+        words(printer, ", until ");
+        pa_print_short(printer, tasks[0]);
+        words(printer, finding->variant == PA_RELEASE_TASK ? " has ended" : " has ended, which only this loop could run");
+        break;
+    case PA_RELEASE_OWN_HANDLE:
+        words(printer, ", until a coroutine has ended that only this loop could run");
+        break;
+    default:
+        print_holder(printer, pa_thread_awaited_lock(printer->graph, thread, NULL));
+        break;
+    }
+}
+
 static void print_asleep(struct pa_printer *printer, const struct pa_finding *finding)
 {
     print_object(printer, finding, 0);
@@ -165,11 +212,11 @@ static void print_runaway(struct pa_printer *printer, const struct pa_finding *f
 void pa_print_finding(struct pa_printer *printer, uint32_t index)
 {
     static void (*const print[PA_FINDING_COUNT])(struct pa_printer *, const struct pa_finding *) = {
-        [PA_FINDING_DEADLOCK] = print_deadlock,     [PA_FINDING_FREE_BUT_WAITED] = print_free,
-        [PA_FINDING_QUEUE_STALLED] = print_stalled, [PA_FINDING_UNREACHABLE] = print_unreachable,
-        [PA_FINDING_LOOP_ASLEEP] = print_asleep,    [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken,
-        [PA_FINDING_ORPHANED] = print_orphaned,     [PA_FINDING_RUNAWAY] = print_runaway,
-        [PA_FINDING_HUB_BLOCKED] = print_hub,
+        [PA_FINDING_DEADLOCK] = print_deadlock,        [PA_FINDING_FREE_BUT_WAITED] = print_free,
+        [PA_FINDING_QUEUE_STALLED] = print_stalled,    [PA_FINDING_UNREACHABLE] = print_unreachable,
+        [PA_FINDING_LOOP_BLOCKED] = print_blocked,     [PA_FINDING_LOOP_ASLEEP] = print_asleep,
+        [PA_FINDING_DONE_NOT_WOKEN] = print_not_woken, [PA_FINDING_ORPHANED] = print_orphaned,
+        [PA_FINDING_RUNAWAY] = print_runaway,          [PA_FINDING_HUB_BLOCKED] = print_hub,
     };
     const struct pa_finding *finding = &printer->view->findings->items.items[index];
     print[finding->kind](printer, finding);
