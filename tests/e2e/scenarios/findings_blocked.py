@@ -20,6 +20,14 @@ async def sleeps():
     await asyncio.sleep(1000)
 
 
+def sleep():
+    time.sleep(1000)
+
+
+def receive():
+    left.recv(1)
+
+
 def in_loop(name, function, *arguments):
     """Run a function that blocks in a task of a loop of its own."""
 
@@ -64,7 +72,7 @@ async def result_of_other():
 async def blocks_in_callback():
     oracle.register()
     loops["callback"], tasks["callback"] = asyncio.get_running_loop(), None
-    loops["callback"].call_soon(time.sleep, 1000)
+    loops["callback"].call_soon(sleep)
     await sleeps()
 
 
@@ -97,18 +105,18 @@ lock.acquire()
 things |= {"lock": [lock], "queue": [items], "socket": [left], "join": [thread]}
 start("idle", idle())
 wait_for("idle", "select")
-in_loop("sleep", time.sleep, 1000)
+in_loop("sleep", sleep)
 in_loop("lock", takes, lock)
 in_loop("queue", items.get)
-in_loop("socket", left.recv, 1)
+in_loop("socket", receive)
 in_loop("join", thread.join)
 start("own handle", result_of_own("own handle", 0))
 start("own task", result_of_own("own task", 3))
 start("other", result_of_other())
 start("callback", blocks_in_callback())
 for name, function in (
-    ("sleep", "blocks"), ("lock", "takes"), ("queue", "wait"), ("socket", "blocks"), ("join", "join"), ("own handle", "wait"),
-    ("own task", "wait"), ("other", "wait"), ("callback", "_run"),
+    ("sleep", "sleep"), ("lock", "takes"), ("queue", "wait"), ("socket", "receive"), ("join", "join"), ("own handle", "wait"),
+    ("own task", "wait"), ("other", "wait"), ("callback", "sleep"),
 ):  # fmt: skip
     wait_for(name, function)
 

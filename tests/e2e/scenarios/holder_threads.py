@@ -141,6 +141,8 @@ def blocked_loop():
     held(start("loop", asyncio.run, blocked(lock)), lock, ("suspended", "suspended", "with"))
     lock_of_self = threading.Lock()
     held(start("itself", itself, lock_of_self), lock_of_self, ("itself", "itself", "with"))
+    oracle.finding("deadlock", [tasks["suspended"]], [lock])
+    oracle.finding("deadlock", [], [lock_of_self])
 
 
 def itself(lock):
