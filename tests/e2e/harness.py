@@ -357,9 +357,13 @@ class Scenario(NamedTuple):
         return json.loads((self.folder / "oracle.json").read_text())
 
 
-def scenario_command(build: str, name: str, mode: str, folder: pathlib.Path) -> list[str]:
+def scenario_command(
+    build: str, name: str, mode: str, folder: pathlib.Path, packages: Optional[pathlib.Path] = None
+) -> list[str]:
+    """@p packages is a folder of packages that come before the root's own."""
     script = f"{inside(PLACE)}/scenarios/{name}.py"
-    return in_root("env", "-i", "-C", inside(folder), *ENVIRONMENT, f"/usr/bin/{build}", script, mode, "oracle.json")
+    path = (f"PYTHONPATH={inside(packages)}",) if packages else ()
+    return in_root("env", "-i", "-C", inside(folder), *ENVIRONMENT, *path, f"/usr/bin/{build}", script, mode, "oracle.json")
 
 
 def scenario_stamp(build: str, name: str) -> str:
@@ -372,10 +376,11 @@ def scenario_stamp(build: str, name: str) -> str:
     return digest(*sources, interpreter.st_size, interpreter.st_mtime, ENVIRONMENT)
 
 
-def make_core(build: str, name: str) -> Scenario:
+def make_core(build: str, name: str, packages: Optional[pathlib.Path] = None) -> Scenario:
     """The core of a scenario, made now unless there is one of the same sources."""
-    folder = PLACE / "cores" / build / name
-    made = Scenario(folder, scenario_command(build, name, "core", folder), scenario_stamp(build, name))
+    folder = PLACE / "cores" / build / (packages.name if packages else "") / name
+    stamp = scenario_stamp(build, name) + (f" {(packages / 'stamp').stat().st_mtime}" if packages else "")
+    made = Scenario(folder, scenario_command(build, name, "core", folder, packages), stamp)
     make_core_of(made)
     assert (folder / "oracle.json").exists(), f"the scenario wrote no oracle.json\nrepeat: {shlex.join(made.command)}"
     return made

@@ -1,17 +1,15 @@
 """
 gevent: threads whose Hub cannot run, since a greenlet waits in C for something that gevent does not know of; and some that only look so.
 """
-
 import queue
 import socket
-import sys
 import threading
 import time
 
 import gevent
 import greenlet_oracle as oracle
 
-assert sys.implementation.cache_tag == "cpython-314"
+assert gevent.Greenlet.__module__ == "gevent._gevent_cgreenlet"  # else it is another gevent, and not what this is about
 started = threading.Semaphore(0)
 blocked = {}  # what the call is: Hub and greenlet
 

@@ -6,8 +6,7 @@ import gevent
 import greenlet_oracle as oracle
 from gevent import event, lock, queue, socket
 
-# gevent's extension modules exist for 3.14 only: without them it is another gevent, and not what this is about.
-assert sys.implementation.cache_tag == "cpython-314"
+assert gevent.Greenlet.__module__ == "gevent._gevent_cgreenlet"  # else it is another gevent, and not what this is about
 
 
 class Worker(gevent.Greenlet):
