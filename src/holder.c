@@ -6,12 +6,12 @@
 #include "limits.h"
 #include "variables.h"
 
-enum { ROLE_UNKNOWN = 0xff, ROLE_OBJECT = 0, ROLE_GENERATOR, ROLE_EXIT_STACK, ROLE_CONDITION };
-enum { FRAME_UNKNOWN = 0xff, FRAME_WITH = 1, FRAME_CONDITION_WAIT = 2 };
+enum { ROLE_UNKNOWN = 0xff, ROLE_OBJECT = 0, ROLE_GENERATOR, ROLE_EXIT_STACK, ROLE_CONDITION, ROLE_CLOSING };
+enum { FRAME_UNKNOWN = 0xff, FRAME_WITH = PA_HAS_WITH, FRAME_ASYNC_FOR = PA_HAS_ASYNC_FOR, FRAME_CONDITION_WAIT = 4 };
 
 const char *pa_how_name(enum pa_how how)
 {
-    static const char *const names[] = {"with", "async with", "ExitStack", "owner"};
+    static const char *const names[] = {"with", "async with", "ExitStack", "async for", "owner"};
     return names[how];
 }
 
@@ -56,7 +56,7 @@ static bool is_condition_wait(struct pa_graph *graph, const struct pa_frame *fra
             pa_text_ends(text, frame->file, "/anyio/_core/_synchronization.py"));
 }
 
-/* What there is about a place in the program: FRAME_WITH, FRAME_CONDITION_WAIT. */
+/* What there is about a place in the program: FRAME_…. */
 static uint8_t frame_flags(struct pa_holders *holders, uint32_t frame)
 {
     struct pa_graph *graph = holders->graph;
@@ -65,7 +65,7 @@ static uint8_t frame_flags(struct pa_holders *holders, uint32_t frame)
     if (!flags)
         return 0;
     if (*flags == FRAME_UNKNOWN)
-        *flags = (uint8_t)((pa_withs_has(&holders->withs, frame) ? FRAME_WITH : 0) |
+        *flags = (uint8_t)(pa_withs_has(&holders->withs, frame) |
                            (is_condition_wait(graph, &codes->frames.items[frame]) ? FRAME_CONDITION_WAIT : 0));
     return *flags;
 }
@@ -82,10 +82,11 @@ static uint8_t role_of(struct pa_holders *holders, uint64_t object)
         return ROLE_OBJECT;
     if (*role == ROLE_UNKNOWN) {
         uint64_t type = objects->types.items[id].address;
-        *role = pa_class_is_named(objects, type, "_GeneratorContextManagerBase") ? ROLE_GENERATOR
-                : pa_class_is_named(objects, type, "_BaseExitStack")             ? ROLE_EXIT_STACK
-                : pa_class_is_named(objects, type, "Condition")                  ? ROLE_CONDITION
-                                                                                 : ROLE_OBJECT;
+        *role = pa_class_is_named(objects, type, "_GeneratorContextManagerBase")                              ? ROLE_GENERATOR
+                : pa_class_is_named(objects, type, "_BaseExitStack")                                          ? ROLE_EXIT_STACK
+                : pa_class_is_named(objects, type, "Condition")                                               ? ROLE_CONDITION
+                : pa_class_is_named(objects, type, "aclosing") || pa_class_is_named(objects, type, "closing") ? ROLE_CLOSING
+                                                                                                              : ROLE_OBJECT;
     }
     return *role;
 }
@@ -141,19 +142,24 @@ static void push_withs(struct pa_holders *holders, uint64_t iframe, bool suspend
         push(holders, found[i].manager, how ? *how : found[i].is_async ? PA_HOW_ASYNC_WITH : PA_HOW_WITH);
 }
 
-/* Lib/contextlib.py: the generator waits at its yield until the body has ended. One that runs or awaits is on the stack itself. */
-static void follow_generator(struct pa_holders *holders, uint64_t manager, enum pa_how how)
+/* What a generator that waits at its yield holds. One that runs or awaits is on the stack itself. */
+static void follow_generator(struct pa_holders *holders, uint64_t generator, enum pa_how how)
 {
     struct pa_graph *graph = holders->graph;
     struct pa_gen gen;
-    uint64_t generator;
-    if (!pa_instance_attribute(graph->objects, manager, "gen", &generator))
-        return;
     enum pa_kind kind = pa_kind_of(graph->objects, generator);
     if (!pa_kind_is_gen(kind) || !pa_gen_read(graph->codes, generator, &gen))
         return;
     if (gen.state == PA_GEN_SUSPENDED || (gen.state == PA_GEN_YIELD_FROM && kind == PA_KIND_GENERATOR))
         push_withs(holders, gen.iframe, true, &how);
+}
+
+/* Lib/contextlib.py: the generator behind @contextmanager, or what closing() and aclosing() will close. */
+static void follow_attribute(struct pa_holders *holders, uint64_t manager, const char *name, enum pa_how how)
+{
+    uint64_t generator;
+    if (pa_instance_attribute(holders->graph->objects, manager, name, &generator))
+        follow_generator(holders, generator, how);
 }
 
 /* Lib/contextlib.py, _BaseExitStack: a deque of (is_sync, callback); that of a context manager is its exit method, bound to it. */
@@ -195,7 +201,9 @@ static void hold_pending(struct pa_holders *holders, struct pa_holder holder)
         uint8_t role = role_of(holders, item.manager);
         holder.how = item.how;
         if (role == ROLE_GENERATOR)
-            follow_generator(holders, item.manager, item.how);
+            follow_attribute(holders, item.manager, "gen", item.how);
+        else if (role == ROLE_CLOSING)
+            follow_attribute(holders, item.manager, "thing", item.how);
         else if (role == ROLE_EXIT_STACK)
             follow_exit_stack(holders, item.manager);
         if (!is_released(holders, item.manager))
@@ -226,12 +234,16 @@ static void release(struct pa_holders *holders, uint64_t iframe)
 static void hold_frame(struct pa_holders *holders, uint64_t iframe, uint32_t frame, bool suspended, struct pa_holder holder)
 {
     uint8_t flags = iframe == 0 ? 0 : frame_flags(holders, frame);
+    uint64_t generators[PA_MAX_WITHS];
     if (flags & FRAME_CONDITION_WAIT)
         release(holders, iframe);
-    if (!(flags & FRAME_WITH))
-        return;
     holder.frame = frame;
-    push_withs(holders, iframe, suspended, NULL);
+    if (flags & FRAME_WITH)
+        push_withs(holders, iframe, suspended, NULL);
+    hold_pending(holders, holder);
+    uint32_t count = flags & FRAME_ASYNC_FOR && suspended ? pa_withs_iterated(&holders->withs, iframe, generators) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        follow_generator(holders, generators[i], PA_HOW_ASYNC_FOR);
     hold_pending(holders, holder);
 }
 
@@ -264,7 +276,7 @@ static void hold_chain(struct pa_holders *holders, uint32_t node)
     }
 }
 
-/* By stack: whether any of its frames' functions has a with statement. Of a stack that is made on another the other is older. */
+/* By stack: whether any of its frames' functions has a statement by which something is held. Of a stack that is made on another the other is older. */
 static uint8_t *mark_stacks(struct pa_holders *holders, uint32_t *count)
 {
     struct pa_codes *codes = holders->graph->codes;
@@ -273,7 +285,7 @@ static uint8_t *mark_stacks(struct pa_holders *holders, uint32_t *count)
     for (uint32_t i = 0; marks && i < *count; i++) {
         const struct pa_stack *stack = &codes->stacks.items[i];
         uint8_t outer = stack->outer < i ? marks[stack->outer] : 0;
-        marks[i] = outer || (stack->frame != PA_NONE && frame_flags(holders, stack->frame) & FRAME_WITH);
+        marks[i] = outer || (stack->frame != PA_NONE && frame_flags(holders, stack->frame) & (FRAME_WITH | FRAME_ASYNC_FOR));
     }
     return marks;
 }

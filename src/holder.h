@@ -3,7 +3,7 @@
  *
  * A task or thread holds what it is in the body of a with or async with statement of: it lies on the value stack of its frame (with.h). What
  * is only being entered, or left, is not held. From there on: the generator of @contextmanager and @asynccontextmanager, whose own with
- * statements its caller is in the body of too; the exit callbacks of an ExitStack; the lock of a Condition, unless its wait() has given it
+ * statements its caller is in the body of too; an asynchronous generator that it goes through, likewise; the exit callbacks of an ExitStack; the lock of a Condition, unless its wait() has given it
  * back. Some objects know their owner themselves (RLock, anyio's Lock and CapacityLimiter): that counts.
  *
  * All of it is made once, of all pending tasks and all threads, when it is first asked for. Tasks without a with statement on their stack
@@ -19,6 +19,7 @@ enum pa_how {
     PA_HOW_WITH,
     PA_HOW_ASYNC_WITH,
     PA_HOW_EXIT_STACK,
+    PA_HOW_ASYNC_FOR, /* by an asynchronous generator that it goes through */
     PA_HOW_OWNER, /* the object says so; where it was acquired is not known, the frame is where the owner stands */
 };
 
@@ -69,7 +70,7 @@ uint64_t pa_thread_awaited_lock(struct pa_graph *graph, uint32_t thread, bool *i
 /** The same for the thread that a task runs in, if the task's own code waits. */
 uint64_t pa_task_awaited_lock(struct pa_graph *graph, uint32_t node, bool *is_condition);
 
-/** "with", "async with", "ExitStack", "owner": as in the JSON. */
+/** "with", "async with", "ExitStack", "async for", "owner": as in the JSON. */
 const char *pa_how_name(enum pa_how how);
 
 #endif

@@ -233,7 +233,7 @@ static bool is_in_hand(struct pa_holders *holders, uint64_t object)
              pa_text_ends(text, frame->function, ".release") || pa_text_ends(text, frame->function, "exit__")) &&
             pa_variable_get(graph->codes, iframe, "self", &self) && self == object)
             return true;
-        if (pa_withs_has(&holders->withs, item->frame) && pa_with_entered(&holders->withs, iframe) == object)
+        if (pa_withs_has(&holders->withs, item->frame) & PA_HAS_WITH && pa_with_entered(&holders->withs, iframe) == object)
             return true;
     }
     return false;

@@ -62,7 +62,7 @@ struct pa_version {
     uint16_t monitors_from_end, tool_names_from_end; /* members of PyInterpreterState, counted from its end; with the GIL */
     uint8_t managed_dict;                            /* so many bytes before an instance stands the pointer to its __dict__ */
     uint8_t managed_dict_free_threaded;
-    uint8_t op_with_except_start, op_get_awaitable; /* opcodes */
+    uint8_t op_with_except_start, op_get_awaitable, op_end_async_for; /* opcodes */
     uint8_t op_call, op_call_kw, op_instrumented_call, op_instrumented_call_kw;
     uint8_t op_call_first, op_call_last;       /* the specialised forms of both, … */
     uint8_t op_call_kw_first, op_call_kw_last; /* … of which these are CALL_KW's */

@@ -19,7 +19,8 @@ static void print_line(struct pa_printer *printer, uint32_t id)
 /* "Task-3 at pool.py:41 (in its async with)" */
 static void print_holder(struct pa_printer *printer, const struct pa_holder *holder)
 {
-    static const char *const hows[] = {" (in its with)", " (in its async with)", " (in its ExitStack)", " (its owner)"};
+    static const char *const hows[] = {" (in its with)", " (in its async with)", " (in its ExitStack)", " (in its async for)",
+                                       " (its owner)"};
     if (holder->node != PA_NONE)
         pa_print_short(printer, holder->node);
     else if (holder->thread != PA_NONE)

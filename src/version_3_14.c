@@ -124,6 +124,7 @@ const struct pa_version pa_version_3_14 = {
     /* Include/opcode_ids.h */
     .op_with_except_start = 43,
     .op_get_awaitable = 71,
+    .op_end_async_for = 68,
     .op_call = 52,
     .op_call_kw = 55,
     .op_instrumented_call = 250,

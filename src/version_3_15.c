@@ -125,6 +125,7 @@ const struct pa_version pa_version_3_15 = {
     /* Include/opcode_ids.h */
     .op_with_except_start = 41,
     .op_get_awaitable = 69,
+    .op_end_async_for = 66,
     .op_call = 50,
     .op_call_kw = 53,
     .op_instrumented_call = 249,

@@ -93,30 +93,45 @@ static bool is_with(struct pa_codes *codes, const struct pa_code *code, uint64_t
     return true;
 }
 
-static bool find_any(struct pa_codes *codes, const struct pa_code *code)
+/* The handler of an async for statement is one instruction. Where a tool has replaced it, nothing is known of the loop. */
+static bool is_async_for(struct pa_codes *codes, const struct pa_code *code, uint64_t target)
+{
+    const struct pa_layout *layout = codes->objects->layout;
+    uint8_t opcode;
+    return target < code->units &&
+           pa_memory_u8(codes->objects->memory, code->address + PA_OFFSET(layout, code_bytecode) + 2 * target, &opcode) &&
+           opcode == layout->version->op_end_async_for;
+}
+
+static uint8_t find_any(struct pa_codes *codes, const struct pa_code *code)
 {
     struct table table;
     struct handler handler;
     uint32_t length;
-    bool found = false, is_async;
+    uint8_t found = 0;
+    bool is_async;
     uint8_t *copy = read_table(codes, code, &table, &length);
-    while (!found && next_handler(&table, &handler) && pa_work_step(codes->objects->work))
-        found = is_with(codes, code, handler.target, &is_async);
+    while (next_handler(&table, &handler) && pa_work_step(codes->objects->work)) {
+        if (is_with(codes, code, handler.target, &is_async))
+            found |= PA_HAS_WITH;
+        else if (is_async_for(codes, code, handler.target))
+            found |= PA_HAS_ASYNC_FOR;
+    }
     pa_work_resize(codes->objects->work, copy, length, 0);
     return found;
 }
 
-bool pa_withs_has(struct pa_withs *withs, uint32_t frame)
+uint8_t pa_withs_has(struct pa_withs *withs, uint32_t frame)
 {
     struct pa_codes *codes = withs->codes;
     if (codes->frames.items[frame].kind == PA_FRAME_AWAITABLE)
-        return false;
+        return 0;
     uint32_t id = (uint32_t)(codes->frames.items[frame].key >> 32);
     if (id >= withs->has_count) {
         uint32_t count = codes->codes.count;
         uint8_t *moved = pa_work_resize(codes->objects->work, withs->has, withs->has_count, count);
         if (!moved)
-            return false;
+            return 0;
         memset(moved + withs->has_count, HAS_UNKNOWN, count - withs->has_count);
         withs->has = moved;
         withs->has_count = count;
@@ -233,6 +248,31 @@ uint32_t pa_withs_of(struct pa_withs *withs, uint64_t iframe, bool suspended, st
         uint64_t manager = manager_at(objects, address);
         if (pa_type_of(objects, manager) != PA_NONE)
             found[count++] = (struct pa_with){manager, slot->is_async};
+    }
+    return count;
+}
+
+uint32_t pa_withs_iterated(struct pa_withs *withs, uint64_t iframe, uint64_t *found)
+{
+    struct pa_objects *objects = withs->codes->objects;
+    const struct pa_layout *layout = objects->layout;
+    struct pa_iframe frame;
+    uint32_t variables, count = 0;
+    uint64_t bits;
+    bool is_int;
+    int64_t number;
+    if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(withs->codes, iframe, &frame) ||
+        !pa_memory_u32(objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
+        variables > PA_MAX_VARIABLES)
+        return 0;
+    uint64_t slot = iframe + PA_OFFSET(layout, frame_localsplus) + 8 * (uint64_t)variables;
+    uint64_t end = frame.stackpointer;
+    if (end < slot || end - slot > 8ull * PA_MAX_VALUE_STACK)
+        return 0;
+    for (; slot + 8 <= end && count < PA_MAX_WITHS && pa_work_step(objects->work); slot += 8) {
+        uint64_t object = pa_memory_u64(objects->memory, slot, &bits) ? pa_stackref(layout, bits, &is_int, &number) : 0;
+        if (pa_kind_of(objects, object) == PA_KIND_ASYNC_GENERATOR)
+            found[count++] = object;
     }
     return count;
 }

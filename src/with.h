@@ -28,7 +28,7 @@ struct pa_with_slot {
 
 struct pa_withs {
     struct pa_codes *codes;
-    uint8_t *has; /* by code object: whether it has a with statement at all */
+    uint8_t *has; /* by code object: what statements it has at all, enum pa_statements */
     uint32_t has_count;
     PA_ARRAY(struct pa_with_place) places;
     struct pa_index index;
@@ -44,8 +44,14 @@ struct pa_with {
 void pa_withs_init(struct pa_withs *withs, struct pa_codes *codes);
 void pa_withs_deinit(struct pa_withs *withs);
 
-/** Whether the function of a frame (an id of codes) has a with statement: nearly all have none, and then nothing else need be read. */
-bool pa_withs_has(struct pa_withs *withs, uint32_t frame);
+/** What a function has: nearly all have none of it, and then nothing else need be read. */
+enum pa_statements {
+    PA_HAS_WITH = 1,
+    PA_HAS_ASYNC_FOR = 2,
+};
+
+/** What the function of a frame (an id of codes) has; 0: neither. */
+uint8_t pa_withs_has(struct pa_withs *withs, uint32_t frame);
 
 /**
  * The context managers whose bodies the interpreter frame at @p iframe is in, innermost first.
@@ -57,6 +63,13 @@ bool pa_withs_has(struct pa_withs *withs, uint32_t frame);
  * CPython: Python/ceval.c, get_exception_handler(); InternalDocs/exception_handling.md; Python/codegen.c, codegen_with_inner().
  */
 uint32_t pa_withs_of(struct pa_withs *withs, uint64_t iframe, bool suspended, struct pa_with *found);
+
+/**
+ * The asynchronous generators that are on the value stack of a suspended frame: those that it goes through by async for.
+ *
+ * @param found Room for PA_MAX_WITHS. @return how many.
+ */
+uint32_t pa_withs_iterated(struct pa_withs *withs, uint64_t iframe, uint64_t *found);
 
 /** The context manager that a frame is entering: it calls the enter method, or has just done so. 0: none. */
 uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe);

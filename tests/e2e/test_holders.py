@@ -44,7 +44,7 @@ def check(answer, oracle, count):
 def test_who_holds_it(gdb, build):
     made = harness.make_core(build, "holders")
     (answer,) = harness.ask_core(gdb, build, "holders", "py-async-bt --all --json")
-    check(answer, made.oracle, 21)
+    check(answer, made.oracle, 24)
 
 
 @over_matrix

@@ -225,9 +225,51 @@ async def bound():
     held("bound-1", ("bound", "has", "async with"))
 
 
+async def streams(lock):
+    async with lock:
+        yield 1
+        yield 2
+
+
+async def iterates(lock):
+    async for _ in streams(lock):
+        await sleeps()
+
+
+async def iterates_closing(lock):
+    async with contextlib.aclosing(streams(lock)) as items:
+        async for _ in items:
+            break
+        await sleeps()
+
+
+async def has_iterated(lock):
+    async for _ in streams(lock):
+        pass
+    await sleeps()
+
+
+async def in_async_generator():
+    lock, closing, left = asyncio.Lock(), asyncio.Lock(), asyncio.Lock()
+    start("iterates", iterates(lock))
+    start("closing", iterates_closing(closing))
+    start("has-iterated", has_iterated(left))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    start("iterates-1", has(lock))
+    start("closing-1", has(closing))
+    held("iterates-1", ("iterates", "iterates", "async for"))
+    held("closing-1", ("closing", "iterates_closing", "async with"))
+    start("iterated-2", has(left))
+    start("iterated-1", has(left))
+    held("iterated-1", ("iterated-2", "has", "async with"))
+
+
 async def main():
-    for make in (in_body, nested, has_left, two_in_body, in_generator, in_exit_stack, deadlock, self_deadlock, semaphores,
-                 conditions, bound):  # fmt: skip
+    for make in (
+        in_async_generator, in_body, nested, has_left, two_in_body, in_generator, in_exit_stack, deadlock, self_deadlock,
+        semaphores, conditions, bound,
+    ):  # fmt: skip
         await make()
         for _ in range(5):
             await asyncio.sleep(0)
