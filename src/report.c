@@ -161,10 +161,10 @@ static void read_test(struct pa_report *report)
     static const char current_test[] = "PYTEST_CURRENT_TEST", xdist_worker[] = "PYTEST_XDIST_WORKER";
     struct pa_objects *objects = report->graph->objects;
     struct pa_dict_iterator iterator;
-    uint64_t environ, data, key, value;
+    uint64_t environment, data, key, value;
     char name[32];
-    if (!pa_module_attribute(objects, "os", "environ", &environ) || !pa_instance_attribute(objects, environ, "_data", &data) ||
-        !pa_dict_begin(objects, data, &iterator))
+    if (!pa_module_attribute(objects, "os", "environ", &environment) ||
+        !pa_instance_attribute(objects, environment, "_data", &data) || !pa_dict_begin(objects, data, &iterator))
         return;
     while (pa_work_step(report->graph->work) && pa_dict_next(objects, &iterator, &key, &value)) {
         uint32_t length = read_bytes(objects, key, name, sizeof(name));

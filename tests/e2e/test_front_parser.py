@@ -6,7 +6,7 @@ import pytest
 
 pytest_plugins = "front_gdb"
 
-COMMANDS = ("py-async-bt", "py-awaited-by", "py-async-tasks", "py-greenlets", "py-async-info")
+COMMANDS = ("py-async-bt", "py-awaited-by", "py-async-tasks", "py-greenlets", "py-async-report", "py-async-info")
 
 # What is wrong, and what the line must name.
 WRONG = {
@@ -18,6 +18,8 @@ WRONG = {
     "py-awaited-by --stats --dot": "--dot does not go with --stats",
     "py-async-bt --dot --compat": "--compat does not go with --dot",
     "py-async-bt --stats --compat": "--compat does not go with --stats",
+    "py-async-bt --native --dot": "--dot does not go with --native",
+    "py-async-report --thread all": "--thread needs a whole number from 1, not 'all'",
     "py-async-tasks --dot": "unknown option --dot",
     "py-async-bt --stat waiting": "unknown option --stat",
     "py-async-info --stats": "unknown option --stats",
@@ -92,7 +94,7 @@ def test_help_option_prints_what_help_prints(gdb, option):
 
 
 def test_help_names_every_option_of_the_command_and_no_other(gdb):
-    backtrace, awaited_by, tasks, greenlets, info = gdb.run([f"help {command}" for command in COMMANDS], *gdb.source())
+    backtrace, awaited_by, tasks, greenlets, report, info = gdb.run([f"help {command}" for command in COMMANDS], *gdb.source())
     every = ["--json", "--output FILE", "--no-map", "--exhaustive", "--help"]
     shown = ["--all", "--thread N|all", "--state S", "--limit N", "--no-head", "--show-secrets"]
     lists = [*shown, "--in TEXT", "--stats"]
@@ -103,10 +105,12 @@ def test_help_names_every_option_of_the_command_and_no_other(gdb):
         lines = text.partition("Options:\n")[2].partition("\n\n")[0].splitlines()
         return sorted(line[2:].split("  ")[0] for line in lines)
 
-    assert options(backtrace) == sorted(every + lists + stacks + ["--compat"])
+    assert options(backtrace) == sorted(every + lists + stacks + ["--compat", "--native"])
     assert options(awaited_by) == sorted(every + lists + stacks)
     assert options(tasks) == sorted(every + lists)
     assert options(greenlets) == sorted([*every, *shown, *frames, "--instrumentation"])
+    about = ["--all", "--thread N", "--limit N", "--frames N", "--depth N", "--source", "--show-secrets"]
+    assert options(report) == sorted([*every, *about])
     assert options(info) == sorted(every)
 
 
@@ -131,6 +135,8 @@ def test_options_reach_the_library(on_core):
         "py-async-bt --no-group --group": "command 0 format 0 flags 64 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --exhaustive": "command 0 format 0 flags 256 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --stats": "command 0 format 0 flags 4096 thread -1 limit 0 frames 0 depth 0 state -",
+        "py-async-bt --native": "command 0 format 0 flags 8192 thread -1 limit 0 frames 0 depth 0 state -",
+        "py-async-report --json": "command 5 format 1 flags 0 thread -1 limit 0 frames 0 depth 0 state -",
         "py-async-bt --memory-stats": "command 0 format 0 flags 512 thread -1 limit 0 frames 0 depth 0 state -",
     }
     for (line, expected), output in zip(lines.items(), on_core(*lines)):

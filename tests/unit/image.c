@@ -152,6 +152,48 @@ static int32_t target_poll(void)
     return count_call() ? PA_OK : PA_ABORTED;
 }
 
+static int64_t target_native_frames(uint32_t number, struct pa_native_frame *frames, uint64_t capacity, const char **stopped)
+{
+    (void)number;
+    if (!count_call())
+        return -2;
+    if (current->native_count == 0)
+        return -1;
+    uint64_t stored = current->native_count < capacity ? current->native_count : capacity;
+    memcpy(frames, current->natives, stored * sizeof(*frames));
+    *stopped = current->native_stopped;
+    return current->native_count;
+}
+
+static int32_t target_file_at(uint64_t address, char *path, uint64_t capacity)
+{
+    if (!count_call())
+        return PA_ABORTED;
+    for (uint32_t i = 0; i < current->file_count; i++) {
+        if (address - current->files[i].value < 65536) {
+            snprintf(path, capacity, "%s", current->files[i].name);
+            return PA_OK;
+        }
+    }
+    return PA_UNREADABLE;
+}
+
+static int32_t target_stop(uint32_t number, struct pa_stop *stop)
+{
+    (void)number;
+    *stop = current->stop;
+    return count_call() ? PA_OK : PA_ABORTED;
+}
+
+static int64_t target_object_files(struct pa_object_file *files, uint64_t capacity)
+{
+    if (!count_call())
+        return -2;
+    if (capacity > 0)
+        memcpy(files, current->objects, current->object_count * sizeof(*files));
+    return current->object_count;
+}
+
 struct image *image_new(void)
 {
     struct image *image = calloc(1, sizeof(*image));
@@ -171,6 +213,10 @@ struct image *image_new(void)
         .write = target_write,
         .poll = target_poll,
         .symbol_at = target_symbol_at,
+        .native_frames = target_native_frames,
+        .file_at = target_file_at,
+        .stop = target_stop,
+        .object_files = target_object_files,
     };
     image->output = calloc(1, 1);
     image->output_capacity = 1;

@@ -32,6 +32,14 @@ struct image {
     uint32_t section_count, symbol_count, member_count;
     struct pa_thread_info threads[16];
     uint32_t thread_count;
+    struct pa_native_frame natives[32]; /* of every thread; PA_UNREADABLE's -1 if there are none */
+    uint32_t native_count;
+    const char *native_stopped;
+    struct image_name files[8]; /* name: of a file; value: where it is mapped, for 64 KiB */
+    uint32_t file_count;
+    struct pa_object_file objects[4];
+    uint32_t object_count;
+    struct pa_stop stop;
     const char *source; /* what source_line() answers; NULL: there is none */
     char path[32];      /* of the core file */
 
