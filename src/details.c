@@ -49,7 +49,11 @@ struct pa_text pa_node_type(struct pa_graph *graph, uint32_t node)
 const char *pa_task_found(const struct pa_graph *graph, uint32_t node)
 {
     unsigned flags = graph->nodes.items[node].flags;
-    return flags & PA_NODE_LISTED ? "list" : flags & PA_NODE_REGISTERED ? "set" : flags & PA_NODE_TRACKED ? "gc" : "reference";
+    return flags & PA_NODE_LISTED       ? "list"
+           : flags & PA_NODE_REGISTERED ? "set"
+           : flags & PA_NODE_TRACKED    ? "gc"
+           : flags & PA_NODE_SCANNED    ? "scan"
+                                        : "reference";
 }
 
 uint64_t pa_task_fut_waiter(struct pa_graph *graph, uint32_t node)

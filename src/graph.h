@@ -94,6 +94,7 @@ enum pa_wait { PA_WAIT_NONE, PA_WAIT_READY, PA_WAIT_TASK, PA_WAIT_FUTURE };
 #define PA_NODE_TRACKED    64u  /* found among the objects that the garbage collector tracks (tracked.c) */
 #define PA_NODE_IN_FINDING 128u /* a finding is about it (finding.h) */
 #define PA_NODE_NOTABLE    256u /* of asyncio's C code: was asked to cancel, or it or what it waits for has more than one callback */
+#define PA_NODE_SCANNED    512u /* found by a search of memory (tracked.c) */
 
 #define PA_NO_THREAD 0xffffu
 #define PA_NO_LOOP   0xffffu

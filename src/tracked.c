@@ -4,6 +4,9 @@
  * searched only when that is asked for or a list was damaged; else no more than a small process has.
  *
  * Pending ones of whole lists are not looked for unasked: after a fork, whose child empties its lists, they are those of the parent.
+ *
+ * Where the garbage collector's lists are damaged too (or there are none, or it was at work) pending tasks are searched for in memory: a
+ * type of tasks is known by then, and its address stands in each of its objects.
  */
 #include "future.h"
 #include "gc.h"
@@ -15,6 +18,9 @@ struct search {
     bool pending; /* pending ones too */
     PA_ARRAY(struct found) found;
 };
+
+/* Types of tasks that are searched for. */
+#define MAX_TYPES 64u
 
 /* A task that is no node yet. Nodes are made when it is clear that the search is whole. */
 struct found {
@@ -62,16 +68,53 @@ static bool walk(struct search *search)
     return true;
 }
 
-static void add_nodes(struct search *search)
+static void add_nodes(struct search *search, uint32_t how)
 {
     struct pa_graph *graph = search->graph;
     for (uint32_t i = 0; i < search->found.count && pa_work_step(graph->work); i++) {
         uint32_t id = pa_graph_node(graph, search->found.items[i].address);
         if (id == PA_NONE)
             return;
-        graph->nodes.items[id].flags |= PA_NODE_TRACKED;
+        graph->nodes.items[id].flags |= how & 0xfff;
         graph->nodes.items[id].interpreter = search->found.items[i].interpreter & 0xfff;
     }
+    search->found.count = 0;
+}
+
+/* Whether an object that has the type of a task at the place of its type can be one that is alive and pending. A task that was freed has
+   no coroutine any more (Modules/_asynciomodule.c, TaskObj_clear()) and, with the GIL, no references. */
+static bool is_alive(struct pa_graph *graph, uint64_t object)
+{
+    uint64_t coroutine, loop;
+    uint32_t references;
+    return pa_memory_u32(graph->memory, object, &references) && (references != 0 || graph->layout->free_threaded) &&
+           pa_object_word(graph->objects, object, PA_F_task_coro, &coroutine) &&
+           pa_object_word(graph->objects, object, PA_F_task_loop, &loop) && pa_kind_is_gen(pa_kind_of(graph->objects, coroutine)) &&
+           pa_type_of(graph->objects, loop) != PA_NONE;
+}
+
+static bool memory_hit(void *context, uint64_t address)
+{
+    struct search *search = context;
+    struct pa_graph *graph = search->graph;
+    uint64_t object = address - PA_OFFSET(graph->layout, object_type);
+    uint32_t type = pa_type_of(graph->objects, object);
+    return type == PA_NONE || !is_alive(graph, object) ? graph->work->fatal == PA_OK : visit(search, object, type);
+}
+
+static void search_memory(struct search *search)
+{
+    struct pa_objects *objects = search->graph->objects;
+    uint64_t types[MAX_TYPES], base = 0;
+    uint32_t count = 0;
+    if (pa_module_attribute(objects, "_asyncio", "Task", &base))
+        pa_type_id(objects, base);
+    for (uint32_t i = 0; i < objects->types.count && count < MAX_TYPES; i++) {
+        if (objects->types.items[i].kind == PA_KIND_TASK)
+            types[count++] = objects->types.items[i].address;
+    }
+    for (uint32_t i = 0; i < count && search->graph->work->fatal == PA_OK; i++)
+        pa_memory_scan(search->graph->memory, 0, types[i], memory_hit, search);
 }
 
 /* Why a search that was asked for is not whole. */
@@ -96,16 +139,21 @@ void pa_read_tracked(struct pa_graph *graph)
         return;
     if (unavailable && needed)
         pa_graph_problem(graph, "list of objects", graph->interpreters.items[0].address, unavailable, PA_NONE);
-    if (unavailable)
+    if (unavailable && !search.pending)
         return;
-    bool whole = walk(&search);
+    bool whole = unavailable || walk(&search);
     if (needed)
         report(graph, &search.walk);
     else
         whole = whole && search.walk.damaged == 0 && search.walk.collecting == 0;
     if (whole && graph->work->fatal == PA_OK) {
-        add_nodes(&search);
-        graph->searched = true;
+        add_nodes(&search, PA_NODE_TRACKED);
+        graph->searched = !unavailable;
+    }
+    if (search.pending && (unavailable || search.walk.damaged > 0 || search.walk.collecting > 0)) {
+        search.interpreter = 0; /* memory does not tell */
+        search_memory(&search);
+        add_nodes(&search, PA_NODE_SCANNED);
     }
     pa_array_free(graph->work, &search.found);
 }

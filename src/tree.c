@@ -175,6 +175,7 @@ static void print_found(struct tree *tree, uint32_t level, const struct pa_node 
     pa_out(tree->printer->out, PA_STYLE_PLAIN,
            node->flags & PA_NODE_REGISTERED ? "found in a set of tasks: it is none of asyncio's C code\n"
            : node->flags & PA_NODE_TRACKED  ? "in no list of tasks, found among all objects\n"
+           : node->flags & PA_NODE_SCANNED  ? "in no list of tasks, found by a search of memory\n"
                                             : "in no list of tasks, found through what refers to it\n");
 }
 

@@ -32,7 +32,7 @@ bool pa_view_grouped(const struct pa_view *view)
 /* Never 0, since every stack, state and so on fits below the mark. */
 static uint64_t group_key(const struct pa_node *node, bool selected)
 {
-    uint64_t found = node->flags & (PA_NODE_LISTED | PA_NODE_REGISTERED | PA_NODE_TRACKED);
+    uint64_t found = node->flags & (PA_NODE_LISTED | PA_NODE_REGISTERED | PA_NODE_TRACKED | PA_NODE_SCANNED);
     return (uint64_t)node->stack << 32 | found << 17 | 1u << 16 | (uint32_t)selected << 8 | node->state << 6 | node->activity << 3 |
            node->wait;
 }

@@ -134,6 +134,7 @@ static void make_modules(struct python *python)
         {"types", "CodeType", PA_KIND_CODE},
         {"types", "ModuleType", PA_KIND_MODULE},
         {"types", "NoneType", PA_KIND_NONE_TYPE},
+        {"_asyncio", "Task", PA_KIND_TASK},
     };
     static const char *const names[] = {"sys", "builtins", "types", "_asyncio"};
     uint64_t dicts[COUNT(names)];
@@ -141,7 +142,9 @@ static void make_modules(struct python *python)
     for (size_t i = 0; i < COUNT(names); i++)
         dicts[i] = python_module_dict(python, python_module(python, names[i]));
     for (size_t i = 0; i < COUNT(attributes); i++) {
-        size_t module = strcmp(attributes[i].module, "types") == 0 ? 2 : 1;
+        size_t module = 0;
+        while (strcmp(attributes[i].module, names[module]) != 0)
+            module++;
         python_dict_set(python, dicts[module], attributes[i].attribute, python->types[attributes[i].kind]);
     }
     put(python, python->interpreter + OFFSET(interpreter_imports_modules), python->modules);

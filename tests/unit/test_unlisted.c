@@ -268,7 +268,8 @@ static uint64_t tracked(const char *name, uint32_t state)
                                 python_coroutine(python, "f", python_wrapper(python, PA_KIND_FUTURE_ITER, python_future(python))));
     if (state)
         python_finish(python, task, state, 0);
-    python_track(python, python_gc_list(python, python->interpreter, 2), task);
+    if (!python->free_threaded)
+        python_track(python, python_gc_list(python, python->interpreter, 2), task);
     return task;
 }
 
@@ -301,6 +302,34 @@ START_TEST(test_tasks_of_a_damaged_list_are_found)
     walk_build(&walk, python);
     ck_assert_str_eq(walk_tasks(&walk), "lost also");
     ck_assert_uint_eq(walk.graph.problem_count, 1);
+    walk_close(&walk);
+}
+END_TEST
+
+/* Neither the list of tasks nor those of the garbage collector lead to them: memory does. One that was freed is none. */
+START_TEST(test_tasks_in_no_list_at_all_are_found_in_memory)
+{
+    python = python_new((enum python_build)(_i));
+    uint64_t lost = tracked("lost", 0), freed = tracked("freed", 0), ended = tracked("ended", 2);
+    uint64_t unborn = python_task(python, 0, 0, 0), head = python_thread_tasks(python, python->thread);
+    python_set_loop(python, lost, python_new_loop(python));
+    python_set_loop(python, freed, python_new_loop(python));
+    put(lost, 1);
+    put(head, 0x10);
+    put(head + 8, 0);
+    if (!python->free_threaded) {
+        put(python_gc_list(python, python->interpreter, 2), 0x10);
+        put(python_gc_list(python, python->interpreter, 2) + 8, 0x10);
+    } else {
+        put(freed + python_asyncio(python)->coro, 0);
+    }
+    walk_build(&walk, python);
+    ck_assert_str_eq(walk_tasks(&walk), "lost");
+    ck_assert_str_eq(pa_task_found(&walk.graph, walk_node(&walk, lost)), "scan");
+    ck_assert_uint_eq(pa_graph_find(&walk.graph, freed), PA_NONE);
+    ck_assert_uint_eq(pa_graph_find(&walk.graph, unborn), PA_NONE);
+    ck_assert_uint_eq(pa_graph_find(&walk.graph, ended), PA_NONE);
+    ck_assert_uint_ge(walk.graph.problem_count, 1);
     walk_close(&walk);
 }
 END_TEST
@@ -390,6 +419,7 @@ Suite *unlisted_suite(void)
     tests = add_case(suite, "all objects");
     tcase_add_loop_test(tests, test_ended_tasks_are_found_and_pending_ones_in_no_list_are_not, 0, 6);
     tcase_add_loop_test(tests, test_tasks_of_a_damaged_list_are_found, PYTHON_3_14, PYTHON_3_14T);
+    tcase_add_loop_test(tests, test_tasks_in_no_list_at_all_are_found_in_memory, 0, PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_search_that_is_not_whole, 0, 8);
     tcase_add_loop_test(tests, test_without_the_gil_it_is_said_if_it_was_asked_for, 0, 4);
     tcase_add_loop_test(tests, test_small_process_is_searched_no_further_than_its_limit, 0, 2);
