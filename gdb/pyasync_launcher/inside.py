@@ -37,17 +37,14 @@ def load(product):
 
 
 def report(arguments):
-    """Write report.txt and report.json. @return what failed, or None."""
+    """Write report.txt and report.json. @return what result.json says: what failed, and then what GDB alone knows."""
     error = None
     for name, form in (("report.json", "--json"), ("report.txt", "")):
         try:
-            gdb.execute(f"{REPORT} {arguments} {form} --output {quoted(path_of(name))}", to_string=True)
+            gdb.execute(f"py-async-report {arguments} {form} --output {quoted(path_of(name))}", to_string=True)
         except gdb.error as failure:
             error = error or str(failure)
-    return error
-
-
-REPORT = "py-async-bt"
+    return {"error": error, "native": native()} if error else {}
 
 
 def native():
@@ -62,7 +59,7 @@ def native():
 def on_core(job):
     if not gdb.selected_inferior().threads():
         return {"error": "GDB cannot open it"}
-    return {"error": report(job["arguments"]), "native": native()}
+    return report(job["arguments"])
 
 
 def on_process(job):
@@ -72,7 +69,7 @@ def on_process(job):
     except gdb.error as failure:
         return {"error": str(failure), "refused": True}
     try:
-        result = {"error": report(job["arguments"]), "native": native()}
+        result = report(job["arguments"])
     finally:
         gdb.execute("detach", to_string=True)
     result["stood_still"] = time.monotonic() - begin
@@ -149,7 +146,7 @@ class Running:
         if not os.path.samestat(os.stat(f"{root}/"), os.stat("/")):
             gdb.execute(f"set sysroot {root}", to_string=True)
         gdb.execute("sharedlibrary", to_string=True)
-        self.result.update(error=report(self.job["arguments"]), native=native())
+        self.result.update(report(self.job["arguments"]))
 
 
 def limit_memory(most):

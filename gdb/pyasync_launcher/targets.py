@@ -28,9 +28,7 @@ class Told(NamedTuple):
 
     @property
     def signature(self) -> Optional[str]:
-        document = self.answer.document or {}
-        found = (document.get("report") or {}).get("signature") or document.get("signature")
-        return found if isinstance(found, str) else None
+        return ((self.answer.document or {}).get("report") or {}).get("signature")
 
     @property
     def shown(self) -> bool:
@@ -100,7 +98,7 @@ def _nothing(failure: str) -> debugger.Answer:
 
 
 def _tell_core(name: str, folder: str, options: Any, notes: List[str]) -> debugger.Answer:
-    path = os.path.abspath(name)
+    path = original = os.path.abspath(name)
     if unpack.is_packed(path):
         unpacked = os.path.join(folder, os.path.splitext(os.path.basename(path))[0] or "core")
         missing = unpack.unpack(path, unpacked)
@@ -124,7 +122,14 @@ def _tell_core(name: str, folder: str, options: Any, notes: List[str]) -> debugg
     debugger.write_job(folder, options, kind="core")
     words = [executable] if executable else []
     answer = debugger.run(debugger.command_line(options, sysroot, *words, "-core", path), folder, options)
-    return _explained(answer)
+    return _explained(answer if path == original else _renamed(answer, path, original))
+
+
+def _renamed(answer: debugger.Answer, path: str, original: str) -> debugger.Answer:
+    """What was told about a core that has its name only for us."""
+    if answer.document is not None:
+        answer.document["process"]["core"] = printable(original)
+    return answer._replace(text=answer.text and answer.text.replace(path, printable(original)))
 
 
 def _explained(answer: debugger.Answer) -> debugger.Answer:

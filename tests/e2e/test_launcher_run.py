@@ -26,7 +26,7 @@ def crash(build, *words):
 
 # What a shell's child can see of itself. Numbers of processes are left out, and the file descriptors that `ls` opens.
 SELF = """
-grep -E '^(Sig|Shd|Cap|NoNewPrivs|Seccomp:)' /proc/self/status; env -u _ | sort; pwd; ulimit -a; ulimit -Ha
+grep -E '^(Sig[^Q]|Shd|Cap|NoNewPrivs|Seccomp:)' /proc/self/status; env -u _ | sort; pwd; ulimit -a; ulimit -Ha
 ls /proc/$$/fd; ps -o pgid= -p $$ | grep -qw $(ps -o pgid= -p $GROUP) && echo same group; cat; echo to stderr >&2; exit 7
 """
 
