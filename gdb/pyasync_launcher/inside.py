@@ -143,6 +143,8 @@ class Running:
     def report(self):
         # It may have changed its root (chroot, unshare). Only now, since GDB reads all libraries anew.
         root = f"/proc/{gdb.selected_inferior().pid}/root"
+        if os.readlink(f"/proc/{gdb.selected_inferior().pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt"):
+            root = os.readlink(root)
         if not os.path.samestat(os.stat(f"{root}/"), os.stat("/")):
             gdb.execute(f"set sysroot {root}", to_string=True)
         gdb.execute("sharedlibrary", to_string=True)

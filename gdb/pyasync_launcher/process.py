@@ -18,14 +18,16 @@ class Process:
             raise ProcessLookupError
 
     def sysroot(self) -> Optional[str]:
-        """/proc/PID/root, if the process sees other files than we do."""
+        """Where its root is, if the process sees other files than we do. In our mount namespace that folder has a name."""
         root = f"/proc/{self.pid}/root"
         try:
             theirs, ours = os.stat(f"{root}/"), os.stat("/")
             other_namespace = os.readlink(f"/proc/{self.pid}/ns/mnt") != os.readlink("/proc/self/ns/mnt")
         except OSError:
             return None  # attaching will fail too, and say why
-        return root if other_namespace or (theirs.st_dev, theirs.st_ino) != (ours.st_dev, ours.st_ino) else None
+        if other_namespace:
+            return root
+        return None if os.path.samestat(theirs, ours) else os.readlink(root)
 
     def executable(self, sysroot: Optional[str]) -> List[str]:
         """The arguments that give GDB the executable; none: it finds it itself."""

@@ -63,12 +63,18 @@ def test_cut_compressed_core_is_shown_as_far_as_it_goes(core, scratch):
     assert " unpacks to " in done.stdout and "the compressed file is damaged or cut short" in done.stdout, done
 
 
+def without_core(text):
+    """The lines that do not name the core."""
+    return [line for line in text.splitlines()[1:] if not line.startswith("Core ")]
+
+
 def test_names_of_files_are_never_interpreted(core, plain, scratch):
     folder = strange(scratch)
     copy = folder / "co re\n"
     os.link(core, copy)
     done = pyasync(copy)
-    assert done.status == 0 and done.stdout.splitlines()[1:] == plain.splitlines()[1:], done
+    assert done.status == 0, done
+    assert without_core(done.stdout) == without_core(plain), done
     assert "\x1b" not in done.stdout, done
 
 
@@ -183,7 +189,7 @@ def test_the_program_of_a_script_is_found(scratch):
     harness.dump_core(harness.in_root("env", "-i", "-C", harness.inside(folder), harness.inside(script)), folder)
     done = pyasync("--sysroot", harness.ROOT, folder / "core")
     assert done.status == 0 and "without its executable" not in done.stdout and "in async main()" in done.stdout, done
-    assert "os_abort (" in done.stdout, done  # a function of the executable's own
+    assert "os_abort()" in done.stdout, done  # a function of the executable's own
 
 
 HOSTILE = "print('executed'); open('{file}', 'w')"

@@ -50,10 +50,10 @@ def test_process_in_another_root(hung):
 
 
 def test_process_in_another_mount_namespace():
-    """As a container's: the same path leads to another file there."""
+    """As a container's, whose root no path of ours leads to: the same path leads to another file there."""
     harness.prepare()
     words = ["/usr/bin/python3.14", CRASH, "hang", "0"]
-    script = f'mount --bind {harness.ROOT} /mnt && cd / && exec chroot /mnt "$@"'
+    script = f'mount --bind {harness.ROOT} /mnt && cd /mnt && pivot_root . mnt && cd / && exec "$@"'
     with started(["unshare", "--mount", "sh", "-c", script, "sh", *words]) as process:
         done = pyasync(process.pid)
         assert done.status == 0 and "hang-worker" in done.stdout and "epoll_wait" in done.stdout, done
