@@ -6,7 +6,7 @@
  */
 #include "finder.h"
 
-#include "deque.h"
+#include "collection.h"
 #include "holder.h"
 #include "limits.h"
 
@@ -33,12 +33,12 @@ static bool add_waiter(struct pa_finder *finder, uint64_t future)
 static bool add_deque(struct pa_finder *finder, uint64_t deque, uint64_t *count)
 {
     struct pa_graph *graph = finder->graph;
-    struct pa_deque_iterator iterator;
+    struct pa_collection iterator;
     uint64_t element, items, length;
-    if (!pa_deque_begin(graph->objects, deque, &iterator) || iterator.left > PA_MAX_DEQUE)
+    if (!pa_collection_begin(graph->objects, deque, &iterator) || iterator.left > PA_MAX_DEQUE)
         return false;
     *count += iterator.left;
-    while (pa_deque_next(graph->objects, &iterator, &element)) {
+    while (pa_collection_next(&iterator, &element)) {
         if (pa_kind_of(graph->objects, element) == PA_KIND_TUPLE &&
             (!pa_sequence(graph->objects, element, &items, &length) || length != 2 ||
              !pa_memory_u64(graph->memory, items + 8, &element)))

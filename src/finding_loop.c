@@ -4,7 +4,7 @@
  */
 #include "finder.h"
 
-#include "deque.h"
+#include "collection.h"
 #include "future.h"
 #include "limits.h"
 #include "loop.h"
@@ -113,14 +113,14 @@ static void read_woken(struct pa_finder *finder, uint32_t loop, struct woken *wo
 {
     struct pa_graph *graph = finder->graph;
     const struct pa_loop *item = &graph->loops.items[loop];
-    struct pa_deque_iterator ready;
+    struct pa_collection ready;
     uint64_t deque, handle;
     woken->objects.count = 0;
     woken->known = false;
     if (!has_own_queue(graph, item->address) || !pa_instance_attribute(graph->objects, item->address, "_ready", &deque) ||
-        !pa_deque_begin(graph->objects, deque, &ready) || ready.left > PA_MAX_DEQUE)
+        !pa_collection_begin(graph->objects, deque, &ready) || ready.left > PA_MAX_DEQUE)
         return;
-    while (pa_deque_next(graph->objects, &ready, &handle)) {
+    while (pa_collection_next(&ready, &handle)) {
         if (!push_handle(finder, woken, handle))
             return;
     }
@@ -183,13 +183,13 @@ void pa_find_not_woken(struct pa_finder *finder)
 /* Lib/asyncio/events.py: call_soon_threadsafe() uses a class of its own, and wakes the loop. @return false if any of them is one. */
 static bool count_unsafe(struct pa_graph *graph, uint64_t loop, uint64_t *count)
 {
-    struct pa_deque_iterator ready;
+    struct pa_collection ready;
     uint64_t deque, handle;
     *count = 0;
-    if (!pa_instance_attribute(graph->objects, loop, "_ready", &deque) || !pa_deque_begin(graph->objects, deque, &ready) ||
+    if (!pa_instance_attribute(graph->objects, loop, "_ready", &deque) || !pa_collection_begin(graph->objects, deque, &ready) ||
         ready.left > PA_MAX_DEQUE)
         return false;
-    while (pa_deque_next(graph->objects, &ready, &handle)) {
+    while (pa_collection_next(&ready, &handle)) {
         uint32_t type = pa_type_of(graph->objects, handle);
         if (type == PA_NONE || !pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, "Handle"))
             return false;

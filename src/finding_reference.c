@@ -4,7 +4,7 @@
  */
 #include "finder.h"
 
-#include "deque.h"
+#include "collection.h"
 #include "limits.h"
 #include "references.h"
 
@@ -126,13 +126,13 @@ void pa_find_unreachable(struct pa_finder *finder)
 static bool gather_waiters(struct pa_finder *finder, uint64_t queue, const char *attribute)
 {
     struct pa_graph *graph = finder->graph;
-    struct pa_deque_iterator iterator;
+    struct pa_collection iterator;
     uint64_t deque, future, task;
     uint8_t is_set;
-    if (!pa_instance_attribute(graph->objects, queue, attribute, &deque) || !pa_deque_begin(graph->objects, deque, &iterator) ||
-        iterator.left > PA_MAX_FELLOWS)
+    if (!pa_instance_attribute(graph->objects, queue, attribute, &deque) ||
+        !pa_collection_begin(graph->objects, deque, &iterator) || iterator.left > PA_MAX_FELLOWS)
         return false;
-    while (pa_deque_next(graph->objects, &iterator, &future)) {
+    while (pa_collection_next(&iterator, &future)) {
         if (pa_kind_of(graph->objects, future) != PA_KIND_FUTURE || pa_future_state(graph, future) != PA_PENDING ||
             !pa_memory_u8(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by_is_set), &is_set) || is_set != 0 ||
             !pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by), &task))

@@ -1,7 +1,7 @@
 /* Who holds what, of all tasks and threads. See holder.h; what an object itself says of its owner is in holder_owner.c. */
 #include "holder.h"
 
-#include "deque.h"
+#include "collection.h"
 #include "holder_parts.h"
 #include "limits.h"
 #include "variables.h"
@@ -166,13 +166,13 @@ static void follow_attribute(struct pa_holders *holders, uint64_t manager, const
 static void follow_exit_stack(struct pa_holders *holders, uint64_t manager)
 {
     struct pa_objects *objects = holders->graph->objects;
-    struct pa_deque_iterator iterator;
+    struct pa_collection iterator;
     uint64_t deque, tuple, items, count, callback, object;
-    if (!pa_instance_attribute(objects, manager, "_exit_callbacks", &deque) || !pa_deque_begin(objects, deque, &iterator))
+    if (!pa_instance_attribute(objects, manager, "_exit_callbacks", &deque) || !pa_collection_begin(objects, deque, &iterator))
         return;
     if (iterator.left > PA_MAX_EXIT_CALLBACKS)
         holders->cut = true;
-    for (uint32_t i = 0; i < PA_MAX_EXIT_CALLBACKS && pa_deque_next(objects, &iterator, &tuple); i++) {
+    for (uint32_t i = 0; i < PA_MAX_EXIT_CALLBACKS && pa_collection_next(&iterator, &tuple); i++) {
         if (!pa_sequence(objects, tuple, &items, &count) || count != 2 || !pa_memory_u64(objects->memory, items + 8, &callback))
             continue;
         enum pa_kind kind = pa_kind_of(objects, callback);

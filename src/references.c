@@ -1,7 +1,7 @@
 /* Counting references. See references.h. */
 #include "references.h"
 
-#include "deque.h"
+#include "collection.h"
 #include "instance.h"
 #include "limits.h"
 
@@ -192,15 +192,15 @@ static void count_attributes(struct pa_references *references, uint64_t object)
 /* Whatever else a deque's type or an instance refers to, they are all these are asked for. */
 static void count_other(struct pa_references *references, uint64_t object)
 {
-    struct pa_deque_iterator iterator;
+    struct pa_collection iterator;
     uint64_t element;
     if (!is_named(references->graph, object, "collections.deque")) {
         count_attributes(references, object);
         return;
     }
-    if (!pa_deque_begin(references->graph->objects, object, &iterator))
+    if (!pa_collection_begin(references->graph->objects, object, &iterator))
         return;
-    while (!references->cut && pa_deque_next(references->graph->objects, &iterator, &element))
+    while (!references->cut && pa_collection_next(&iterator, &element))
         count(references, element);
 }
 
