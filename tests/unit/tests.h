@@ -22,6 +22,7 @@ Suite *coroutine_suite(void);
 Suite *cycle_suite(void);
 Suite *cython_suite(void);
 Suite *find_suite(void);
+Suite *finding_suite(void);
 Suite *gc_suite(void);
 Suite *greenlet_suite(void);
 Suite *held_suite(void);
