@@ -42,6 +42,11 @@ void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *
 /** finding_deadlock.c, finding_lock.c */
 void pa_find_deadlocks(struct pa_finder *finder);
 void pa_find_free(struct pa_finder *finder);
+/** Add the tasks that wait for a lock, semaphore or limiter. @return false if one has been woken, or not all are known; or there is none. */
+bool pa_finding_add_waiters(struct pa_finder *finder, uint64_t object, uint64_t *count);
+/** finding_executor.c, finding_child.c */
+void pa_find_full(struct pa_finder *finder);
+void pa_find_children(struct pa_finder *finder);
 
 /** The first PA_MAX_SURVEY tasks of each stack. */
 struct pa_survey {

@@ -12,6 +12,8 @@ static const struct {
     [PA_FINDING_LOOP_ASLEEP] = {"loop-asleep", pa_find_asleep},
     [PA_FINDING_HUB_BLOCKED] = {"hub-blocked", pa_find_blocked_hubs},
     [PA_FINDING_LOOP_BLOCKED] = {"loop-blocked", pa_find_blocked},
+    [PA_FINDING_EXECUTOR_FULL] = {"executor-full", pa_find_full},
+    [PA_FINDING_CHILD_GONE] = {"child-gone", pa_find_children},
     [PA_FINDING_DONE_NOT_WOKEN] = {"done-not-woken", pa_find_not_woken},
     [PA_FINDING_FREE_BUT_WAITED] = {"free-but-waited", pa_find_free},
     [PA_FINDING_QUEUE_STALLED] = {"queue-stalled", pa_find_stalled},
@@ -155,6 +157,15 @@ static void note_all_waited(struct pa_finder *finder)
     pa_survey_end(finder, &survey);
 }
 
+static bool is_of_locks(const struct pa_arena *text, const struct pa_frame *frame)
+{
+    if (pa_text_ends(text, frame->file, "/asyncio/locks.py") || pa_text_ends(text, frame->file, "/asyncio/queues.py"))
+        return true;
+    return pa_text_ends(text, frame->file, "/anyio/_backends/_asyncio.py") &&
+           (pa_text_begins(text, frame->function, "Lock.") || pa_text_begins(text, frame->function, "Semaphore.") ||
+            pa_text_begins(text, frame->function, "CapacityLimiter."));
+}
+
 /* What threads are in the midst of: then an object may look as it never stays. */
 static void look_at_threads(struct pa_finder *finder)
 {
@@ -162,8 +173,7 @@ static void look_at_threads(struct pa_finder *finder)
     const struct pa_arena *text = &graph->objects->text;
     for (uint32_t i = 0; i < graph->thread_frames.count && pa_work_step(graph->work); i++) {
         const struct pa_frame *frame = &graph->codes->frames.items[graph->thread_frames.items[i].frame];
-        if (pa_text_ends(text, frame->file, "/asyncio/locks.py") || pa_text_ends(text, frame->file, "/asyncio/queues.py") ||
-            pa_text_ends(text, frame->file, "/anyio/_backends/_asyncio.py"))
+        if (is_of_locks(text, frame))
             finder->in_locks = true;
         if (pa_text_ends(text, frame->function, ".call_soon") || pa_text_ends(text, frame->function, ".call_soon_threadsafe") ||
             pa_text_ends(text, frame->function, "._call_soon"))

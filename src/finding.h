@@ -18,6 +18,8 @@ enum pa_finding_kind {
     PA_FINDING_DONE_NOT_WOKEN,  /* what a task awaits is done, but nothing will wake the task */
     PA_FINDING_FREE_BUT_WAITED, /* a lock or semaphore is free, has waiters, and nothing will wake them */
     PA_FINDING_QUEUE_STALLED,   /* nobody but those who wait on a queue can get at it */
+    PA_FINDING_EXECUTOR_FULL,   /* all threads of an executor are busy, and calls wait for one */
+    PA_FINDING_CHILD_GONE,      /* a child process that is waited for has ended */
     PA_FINDING_ORPHANED,        /* pending tasks of a loop that can never run again */
     PA_FINDING_UNREACHABLE,     /* pending tasks that nothing but what they wait for refers to */
     PA_FINDING_RUNAWAY,         /* far too many cancel requests, callbacks or ended awaiters */
@@ -42,6 +44,9 @@ enum pa_release {
     PA_RELEASE_OWN_HANDLE, /* a handle that only the loop itself could run: nothing */
 };
 
+/** Of PA_FINDING_CHILD_GONE, whose number is the process. */
+enum pa_child { PA_CHILD_GONE, PA_CHILD_ZOMBIE };
+
 /** A step of a circle: who waits, and on what. */
 struct pa_finding_step {
     uint32_t task;   /* node, or PA_NONE */
@@ -55,6 +60,7 @@ struct pa_finding {
     uint32_t first_task, task_count;
     uint32_t first_object, object_count;
     uint32_t first_step, step_count; /* of a deadlock: the circle */
+    uint64_t queued;                 /* of PA_FINDING_EXECUTOR_FULL: calls that wait */
     uint64_t number;                 /* how much there is of something */
 };
 

@@ -64,14 +64,14 @@ static bool add_events(struct pa_finder *finder, uint64_t dict, uint64_t *count)
     return !iterator.damaged;
 }
 
-static bool add_waiters(struct pa_finder *finder, uint64_t object)
+bool pa_finding_add_waiters(struct pa_finder *finder, uint64_t object, uint64_t *count)
 {
-    uint64_t waiters, count = 0;
-    bool all = pa_instance_attribute(finder->graph->objects, object, "_waiters", &waiters) ? add_deque(finder, waiters, &count)
-               : pa_instance_attribute(finder->graph->objects, object, "_wait_queue", &waiters)
-                   ? add_events(finder, waiters, &count)
-                   : false;
-    return all && count > 0 && finder->graph->work->fatal == PA_OK;
+    uint64_t waiters;
+    *count = 0;
+    bool all = pa_instance_attribute(finder->graph->objects, object, "_waiters", &waiters)      ? add_deque(finder, waiters, count)
+               : pa_instance_attribute(finder->graph->objects, object, "_wait_queue", &waiters) ? add_events(finder, waiters, count)
+                                                                                                : false;
+    return all && *count > 0 && finder->graph->work->fatal == PA_OK;
 }
 
 void pa_find_free(struct pa_finder *finder)
@@ -83,7 +83,8 @@ void pa_find_free(struct pa_finder *finder)
             continue;
         if (!pa_finding_begin(finder, PA_FINDING_FREE_BUT_WAITED, 0, 0))
             return;
-        if (add_waiters(finder, waited.object))
+        uint64_t count;
+        if (pa_finding_add_waiters(finder, waited.object, &count))
             pa_finding_add_object(finder, waited.object);
         else
             pa_finding_drop(finder);

@@ -104,6 +104,26 @@ static void print_unreachable(struct pa_printer *printer, const struct pa_findin
                                             : " but what they wait for: the garbage collector will destroy them");
 }
 
+static void print_full(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    print_object(printer, finding, 0);
+    words(printer, " is full: all ");
+    pa_out_count(printer->out, finding->number);
+    words(printer, " are in use, ");
+    pa_out_counted(printer->out, finding->queued, "call waits", "calls wait");
+    if (finding->task_count > 0) {
+        words(printer, ": of ");
+        print_tasks(printer, finding);
+    }
+}
+
+static void print_child(struct pa_printer *printer, const struct pa_finding *finding)
+{
+    print_tasks(printer, finding);
+    pa_out_format(printer->out, PA_STYLE_PLAIN, " waits for process %llu, which has ended", (unsigned long long)finding->number);
+    words(printer, finding->variant == PA_CHILD_ZOMBIE ? " and is a zombie" : ": somebody else has reaped it");
+}
+
 /* Who holds the lock that a thread waits for. */
 static void print_holder(struct pa_printer *printer, uint64_t object)
 {
@@ -212,6 +232,7 @@ static void print_runaway(struct pa_printer *printer, const struct pa_finding *f
 void pa_print_finding(struct pa_printer *printer, uint32_t index)
 {
     static void (*const print[PA_FINDING_COUNT])(struct pa_printer *, const struct pa_finding *) = {
+        [PA_FINDING_EXECUTOR_FULL] = print_full,       [PA_FINDING_CHILD_GONE] = print_child,
         [PA_FINDING_DEADLOCK] = print_deadlock,        [PA_FINDING_FREE_BUT_WAITED] = print_free,
         [PA_FINDING_QUEUE_STALLED] = print_stalled,    [PA_FINDING_UNREACHABLE] = print_unreachable,
         [PA_FINDING_LOOP_BLOCKED] = print_blocked,     [PA_FINDING_LOOP_ASLEEP] = print_asleep,

@@ -179,6 +179,12 @@ struct pa_target {
 
     /** The ELF files that the process had mapped. May be NULL. */
     int64_t (*object_files)(struct pa_object_file *files, uint64_t capacity);
+
+    /**
+     * The state of process @p pid in the target's own numbers, as in /proc/PID/stat: 'R', 'S', 'Z' …; 0: there is none; -1: the debugger
+     * cannot tell; -2: aborted. May be NULL.
+     */
+    int32_t (*process_state)(int64_t pid);
 };
 
 enum pa_command {

@@ -9,6 +9,7 @@
 #include "text.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #pragma GCC visibility push(default)
 
@@ -153,6 +154,14 @@ static void forget_graph(struct pa_session *session)
     session->progress = PA_SESSION_FOUND;
 }
 
+/* The time that this thread has run, ns. */
+static uint64_t thread_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static enum pa_status open_session(struct pa_session *session, const struct pa_request *request)
 {
     enum pa_status status = PA_OK;
@@ -168,7 +177,9 @@ static enum pa_status open_session(struct pa_session *session, const struct pa_r
     if (status == PA_OK && session->progress == PA_SESSION_WALKED)
         pa_read_selection(&session->graph);
     if (status == PA_OK && session->progress == PA_SESSION_FOUND) {
+        uint64_t begin = thread_time();
         status = pa_graph_build(&session->graph);
+        session->walk_time = thread_time() - begin;
         if (status == PA_OK)
             session->progress = PA_SESSION_WALKED;
     }
@@ -231,8 +242,11 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *g
     if (status == PA_OK && greenlets.awaited && request->format == PA_FORMAT_DOT)
         status = pa_fail(session->error, sizeof(session->error), "--dot shows tasks, no greenlets");
     view = (struct pa_view){.graph = &session->graph, .request = request};
-    if (status == PA_OK && wants_findings(request))
+    if (status == PA_OK && wants_findings(request) && !session->findings.made) {
+        uint64_t begin = thread_time();
         status = pa_findings_make(&session->findings, &session->graph);
+        session->findings_time = thread_time() - begin;
+    }
     if (status == PA_OK && !greenlets_only)
         status = pa_view_init(&view, &session->graph, request, session->error, sizeof(session->error));
     view.findings = &session->findings;
@@ -256,8 +270,10 @@ enum pa_status pa_session_run(struct pa_session *session, const struct pa_reques
     if (status == PA_OK)
         status = run(session, request);
     if (status == PA_OK && request->flags & PA_REQUEST_MEMORY_STATS && request->format == PA_FORMAT_TEXT)
-        pa_out_format(&session->out, PA_STYLE_METADATA, "library memory: %llu bytes at the peak\n",
-                      (unsigned long long)session->work.peak);
+        pa_out_format(&session->out, PA_STYLE_METADATA,
+                      "library memory: %llu bytes at the peak\nlibrary time: %llu us for the walk, %llu us for findings\n",
+                      (unsigned long long)session->work.peak, (unsigned long long)session->walk_time / 1000,
+                      (unsigned long long)session->findings_time / 1000);
     if (status == PA_OK)
         pa_out_flush(&session->out);
     if (session->work.fatal != PA_OK)

@@ -17,6 +17,7 @@ struct pa_session {
     struct pa_codes codes;
     struct pa_graph graph;
     struct pa_findings findings;
+    uint64_t walk_time, findings_time; /* of the processor, ns */
     enum { PA_SESSION_NEW, PA_SESSION_FOUND, PA_SESSION_WALKED } progress;
     enum pa_status asyncio_status; /* PA_FAILED: there is no asyncio, and asyncio_error says what was tried */
     char asyncio_error[PA_ERROR_BYTES];

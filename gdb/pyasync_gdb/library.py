@@ -163,6 +163,7 @@ NativeFramesFunction = ctypes.CFUNCTYPE(
 )
 StopFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint32, ctypes.POINTER(Stop))
 ObjectFilesFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ObjectFile), ctypes.c_uint64)
+ProcessStateFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 FileAtFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64)
 
 
@@ -193,6 +194,7 @@ class Target(ctypes.Structure):
         ("file_at", FileAtFunction),
         ("stop", StopFunction),
         ("object_files", ObjectFilesFunction),
+        ("process_state", ProcessStateFunction),
     ]
 
 

@@ -62,6 +62,7 @@ class Target:
             file_at=library.FileAtFunction(self._guarded(self._file_at)),
             stop=library.StopFunction(self._guarded(self._stop)),
             object_files=library.ObjectFilesFunction(self._guarded(self._object_files, library.ABORTED_COUNT)),
+            process_state=library.ProcessStateFunction(self._guarded(self._process_state, library.ABORTED_COUNT)),
         )
 
     def call(self, function: Callable[..., int], *arguments: Any, write: Optional[Callable[[int, bytes], None]] = None) -> int:
@@ -236,6 +237,20 @@ class Target:
             self._write(style, ctypes.string_at(address, length))
         return library.OK
 
+    def _process_state(self, pid: int) -> int:
+        # The target's number of a process is ours if we are in one PID namespace.
+        process = _process_here()
+        if process == 0 or not _shares_pids(process):
+            return -1
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                stat = file.read()
+        except (FileNotFoundError, ProcessLookupError):
+            return 0
+        except OSError:
+            return -1
+        return stat[stat.rindex(b")") + 2]  # PID (COMMAND) STATE
+
     def _poll(self) -> int:
         # Letting SIGINT in, which _guarded does, is all: GDB's handler makes Python raise KeyboardInterrupt.
         return library.OK
@@ -258,6 +273,14 @@ def _clock(process: int) -> int:
     except OSError:  # a kernel without time namespaces has one clock
         same = os.path.exists("/proc/self/ns") and not os.path.exists("/proc/self/ns/time")
     return library.TARGET_OWN_CLOCK if same else 0
+
+
+def _shares_pids(process: int) -> bool:
+    """Whether a process that runs here is in the PID namespace that GDB is in, and sees."""
+    try:
+        return os.readlink(f"/proc/{process}/ns/pid") == os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return False
 
 
 def _copy(text: bytes, buffer: int, capacity: int) -> int:

@@ -16,6 +16,7 @@ BLOCK = 64 * 1024
 SEGMENT = re.compile(r"^ *\[\d+\] +0x([0-9a-f]+)->0x([0-9a-f]+) at 0x[0-9a-f]+: load\d+[a-z]? .*\bLOAD\b", re.M)
 RESIDENT = re.compile(r"^VmHWM:\s*(\d+) kB", re.M)
 PEAK = re.compile(r"library memory: (\d+) bytes")
+FINDINGS = re.compile(r"(\d+) us for findings")
 
 
 class Clock:
@@ -46,8 +47,9 @@ def run(command: str) -> dict:
     status = pathlib.Path("/proc/self/status").read_text()
     resident = int(RESIDENT.search(status)[1]) * 1024
     # The same session, so its peak is that of the command: py-async-info adds next to nothing, and prints it after JSON too.
-    peak = PEAK.search(gdb.execute("py-async-info --memory-stats", to_string=True))
-    return {**times, "text": text, "library": int(peak[1]), "resident": resident}
+    stats = gdb.execute("py-async-info --memory-stats", to_string=True)
+    findings = int(FINDINGS.search(stats)[1]) / 1e6
+    return {**times, "text": text, "library": int(PEAK.search(stats)[1]), "resident": resident, "findings": findings}
 
 
 print("\n" + json.dumps(read_core() if os.environ["BENCH"] == "read" else run(os.environ["BENCH"])))

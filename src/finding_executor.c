@@ -1,0 +1,152 @@
+/*
+ * [executor-full]: all threads of a loop's executor, or all tokens of the limiter that anyio's worker threads are counted by, are in use, and
+ * calls wait for one.
+ */
+#include "finder.h"
+
+#include "blocked.h"
+#include "callable.h"
+#include "collection.h"
+#include "holder.h"
+#include "limits.h"
+
+/* ---- the default executor of a loop */
+
+/* How many of an executor's threads there are and have work; one that is idle waits for work. @return false if not all are known. */
+static bool count_busy(struct pa_graph *graph, uint64_t executor, uint64_t *threads, uint64_t *busy)
+{
+    struct pa_set_iterator iterator;
+    struct pa_blocked blocked;
+    uint64_t set, thread;
+    *threads = *busy = 0;
+    if (!pa_instance_attribute(graph->objects, executor, "_threads", &set) || !pa_set_begin(graph->objects, set, &iterator) ||
+        iterator.left > PA_MAX_THREADS)
+        return false;
+    while (pa_set_next(graph->objects, &iterator, &thread)) {
+        uint32_t id = pa_thread_of_object(graph, thread);
+        if (id == PA_NONE || graph->threads.items[id].frame_count == 0)
+            return false;
+        pa_blocked_read(graph, id, &blocked);
+        *busy += blocked.kind != PA_BLOCKED_WORKER;
+        ++*threads;
+    }
+    return !iterator.damaged;
+}
+
+/* The task that awaits a future of asyncio. */
+static void add_awaiter(struct pa_finder *finder, uint64_t future)
+{
+    struct pa_graph *graph = finder->graph;
+    uint64_t awaiter;
+    uint8_t is_set;
+    if (pa_kind_of(graph->objects, future) == PA_KIND_FUTURE &&
+        pa_memory_u8(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by_is_set), &is_set) && is_set == 0 &&
+        pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by), &awaiter) && awaiter != 0) {
+        uint32_t node = pa_graph_find(graph, awaiter);
+        if (node != PA_NONE && graph->nodes.items[node].flags & PA_NODE_TASK)
+            pa_finding_add_task(finder, node);
+    }
+}
+
+/* Lib/asyncio/futures.py, _chain_future(): a callback of the work's future holds the loop's future in a cell. */
+static void add_waiting(struct pa_finder *finder, uint64_t item)
+{
+    struct pa_graph *graph = finder->graph;
+    uint64_t future, callbacks, items, count, callback, closure, cells, cell_count, cell, held;
+    if (!pa_instance_attribute(graph->objects, item, "future", &future) ||
+        !pa_instance_attribute(graph->objects, future, "_done_callbacks", &callbacks) ||
+        !pa_sequence(graph->objects, callbacks, &items, &count) || count != 1 || !pa_memory_u64(graph->memory, items, &callback) ||
+        !pa_is_function(graph->codes, callback, "_chain_future.<locals>._call_set_state", "/asyncio/futures.py") ||
+        !pa_object_word(graph->objects, callback, PA_F_function_closure, &closure) || closure == 0 ||
+        !pa_sequence(graph->objects, closure, &cells, &cell_count) || cell_count > PA_MAX_FELLOWS)
+        return;
+    for (uint64_t i = 0; i < cell_count; i++) {
+        if (pa_memory_u64(graph->memory, cells + 8 * i, &cell) && pa_kind_of(graph->objects, cell) == PA_KIND_CELL &&
+            pa_object_word(graph->objects, cell, PA_F_wrapper_object, &held))
+            add_awaiter(finder, held);
+    }
+}
+
+/* The calls that wait for a thread: Lib/concurrent/futures/thread.py puts None behind them when it shuts down. */
+static bool add_queued(struct pa_finder *finder, uint64_t queue, uint64_t *queued)
+{
+    struct pa_graph *graph = finder->graph;
+    struct pa_collection work;
+    uint64_t item;
+    *queued = 0;
+    if (!pa_collection_begin(graph->objects, queue, &work) || work.left > PA_MAX_DEQUE)
+        return false;
+    while (pa_collection_next(&work, &item)) {
+        if (pa_kind_of(graph->objects, item) == PA_KIND_NONE_TYPE)
+            continue;
+        ++*queued;
+        add_waiting(finder, item);
+    }
+    return !work.damaged && *queued > 0;
+}
+
+static void look_at_executor(struct pa_finder *finder, uint64_t executor)
+{
+    struct pa_graph *graph = finder->graph;
+    uint64_t value, queue, threads, busy, queued;
+    int64_t maximum;
+    if (!pa_instance_attribute(graph->objects, executor, "_max_workers", &value) || !pa_int_read(graph->objects, value, &maximum) ||
+        !pa_instance_attribute(graph->objects, executor, "_work_queue", &queue) || !count_busy(graph, executor, &threads, &busy) ||
+        maximum < 1 || threads < (uint64_t)maximum || busy < threads)
+        return;
+    struct pa_finding *finding = pa_finding_begin(finder, PA_FINDING_EXECUTOR_FULL, 0, busy);
+    if (!finding)
+        return;
+    pa_finding_add_object(finder, executor);
+    if (add_queued(finder, queue, &queued))
+        finding->queued = queued;
+    else
+        pa_finding_drop(finder);
+}
+
+/* ---- anyio's limiter */
+
+/* Whether one of the frames of a stack is that of the function that runs a call in a worker thread. */
+static bool runs_in_thread(const struct pa_graph *graph, uint32_t stack)
+{
+    for (; stack != 0; stack = graph->codes->stacks.items[stack].outer) {
+        const struct pa_frame *frame = &graph->codes->frames.items[graph->codes->stacks.items[stack].frame];
+        if (pa_text_is(&graph->objects->text, frame->function, "AsyncIOBackend.run_sync_in_worker_thread") &&
+            pa_text_ends(&graph->objects->text, frame->file, "/anyio/_backends/_asyncio.py"))
+            return true;
+    }
+    return false;
+}
+
+static void look_at_limiter(struct pa_finder *finder, const struct pa_waited *waited)
+{
+    struct pa_graph *graph = finder->graph;
+    struct pa_held held;
+    uint64_t ignored;
+    if (waited->kind != PA_WAITS_SEMAPHORE || !runs_in_thread(graph, graph->nodes.items[waited->node].stack) ||
+        !pa_instance_attribute(graph->objects, waited->object, "_borrowers", &ignored))
+        return;
+    pa_holders_of(graph, waited->object, NULL, 0, &held);
+    if (held.state != PA_HOLD_HELD)
+        return;
+    struct pa_finding *finding = pa_finding_begin(finder, PA_FINDING_EXECUTOR_FULL, 0, held.total);
+    if (!finding)
+        return;
+    pa_finding_add_object(finder, waited->object);
+    if (pa_finding_add_waiters(finder, waited->object, &finding->queued))
+        return;
+    pa_finding_drop(finder);
+}
+
+void pa_find_full(struct pa_finder *finder)
+{
+    struct pa_graph *graph = finder->graph;
+    for (uint32_t i = 0; i < graph->loops.count && pa_work_step(graph->work); i++) {
+        uint64_t executor;
+        if (pa_instance_attribute(graph->objects, graph->loops.items[i].address, "_default_executor", &executor) &&
+            pa_kind_of(graph->objects, executor) == PA_KIND_OTHER)
+            look_at_executor(finder, executor);
+    }
+    for (uint32_t i = 0; i < finder->waited.count && !finder->in_locks && pa_work_step(graph->work); i++)
+        look_at_limiter(finder, &finder->waited.items[i]);
+}
