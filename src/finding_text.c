@@ -89,11 +89,10 @@ static void print_stalled(struct pa_printer *printer, const struct pa_finding *f
 {
     bool get = finding->variant;
     print_object(printer, finding, 0);
-    words(printer, get ? " is empty" : " is full");
-    words(printer, ", and nobody else has it than ");
+    words(printer,
+          get ? " is empty, and nobody is left who could put into it: " : " is full, and nobody is left who could get from it: ");
     print_tasks(printer, finding);
-    words(printer, get ? " in get()" : " in put()");
-    words(printer, " and who awaits them");
+    words(printer, finding->task_count == 1 ? " waits" : " wait");
 }
 
 static void print_unreachable(struct pa_printer *printer, const struct pa_finding *finding)

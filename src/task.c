@@ -492,8 +492,8 @@ static void place_tasks(struct pa_graph *graph)
 {
     for (uint32_t id = 0; id < graph->nodes.count; id++) {
         struct pa_node *node = &graph->nodes.items[id];
-        if (node->flags & (PA_NODE_PYTHON | PA_NODE_TRACKED | PA_NODE_SCANNED) && node->thread == PA_NO_THREAD && node->loop != PA_NO_LOOP &&
-            node->state == PA_PENDING && graph->loops.items[node->loop].thread != PA_NONE)
+        if (node->flags & (PA_NODE_PYTHON | PA_NODE_TRACKED | PA_NODE_SCANNED) && node->thread == PA_NO_THREAD &&
+            node->loop != PA_NO_LOOP && node->state == PA_PENDING && graph->loops.items[node->loop].thread != PA_NONE)
             node->thread = (uint16_t)graph->loops.items[node->loop].thread;
     }
 }
