@@ -79,39 +79,6 @@ static void print_reason(struct pa_printer *printer)
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
-static void print_totals(struct pa_printer *printer)
-{
-    struct pa_graph *graph = printer->graph;
-    struct pa_output *out = printer->out;
-    uint32_t activities[PA_ENDED + 1] = {0}, pending = graph->live_count;
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const struct pa_node *node = &graph->nodes.items[i];
-        if (!(node->flags & PA_NODE_TASK))
-            continue;
-        activities[node->activity]++;
-    }
-    if (pending == 0)
-        pa_out(out, PA_STYLE_PLAIN, "No task is alive");
-    else
-        pa_out_counted(out, pending, "task", "tasks");
-    const char *before = ": ";
-    for (uint32_t i = 0; pending > 0 && i < PA_ENDED; i++) {
-        if (activities[i] == 0)
-            continue;
-        pa_out(out, PA_STYLE_PLAIN, before);
-        pa_out_count(out, activities[i]);
-        pa_out(out, PA_STYLE_PLAIN, " ");
-        pa_out(out, PA_STYLE_PLAIN, pa_activity_name(i));
-        before = ", ";
-    }
-    /* Otherwise they are those that something led to, by chance. */
-    if (activities[PA_ENDED] > 0 && graph->searched) {
-        pa_out(out, PA_STYLE_PLAIN, "; ");
-        pa_out_counted(out, activities[PA_ENDED], "ended but referenced", "ended but referenced");
-    }
-    pa_out(out, PA_STYLE_PLAIN, "\n");
-}
-
 /* Whether a thread is to be told of where no task is alive. Of those that run a loop that is done already. */
 static bool runs_python(const struct pa_thread *thread)
 {
@@ -212,7 +179,7 @@ void pa_print_head(struct pa_printer *printer)
         pa_instrumentation_print(printer, 2);
     if (graph->live_count == 0)
         print_threads(printer, room - findings - loops - (loops < graph->loops.count));
-    print_totals(printer);
+    pa_print_totals(printer);
 }
 
 /* Problems that are printed one by one. */

@@ -213,6 +213,9 @@
 #define PA_DEFAULT_VALUE_LENGTH 200u
 #define PA_MAX_VALUE_BYTES      (1u << 20)
 
+/* Tasks that are asked one by one what they wait on, for the totals in the head. */
+#define PA_MAX_TOTALS 65536u
+
 /* Tasks of a group that are compared in what they wait for. */
 #define PA_MAX_WAIT_TOGETHER 1000u
 

@@ -66,6 +66,9 @@ void pa_print_cycle(struct pa_printer *printer, uint32_t cycle);
  * the filters leave no task, if so.
  */
 void pa_print_head(struct pa_printer *printer);
+
+/** Print how many tasks there are, and what they do: the last line of the head. */
+void pa_print_totals(struct pa_printer *printer);
 /** text_blocked.c: "Thread-4 (thread 2)", by the name that threading gives it; else as pa_print_thread(). */
 void pa_print_named_thread(struct pa_printer *printer, uint32_t thread);
 /** text_blocked.c: "in consume (app.py:16), in Queue.get of Queue 0x7f…": what a thread does, as far as it is known. No line end. */

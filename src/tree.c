@@ -258,7 +258,7 @@ static void print_notes(struct tree *tree, uint32_t level, const struct pa_group
     }
 }
 
-/* "* Task(…)", or "* 4,096 tasks in fetch (app.py:16), waiting: Task-2, Task-3, …" */
+/* "* Task(…)", or "* 4,096 tasks in fetch (app.py:16), waiting for a lock: Task-2, Task-3, …" */
 static void print_title(struct tree *tree, uint32_t level, const struct pa_group *group, uint32_t awaiting)
 {
     struct pa_printer *printer = tree->printer;
@@ -280,8 +280,12 @@ static void print_title(struct tree *tree, uint32_t level, const struct pa_group
     pa_out_counted(out, group->count, "task ", "tasks ");
     uint32_t frame = pa_stack_telling_frame(graph, node->stack);
     pa_print_place(printer, frame);
-    pa_out_format(out, PA_STYLE_PLAIN, "%s%s: ", frame == PA_NONE ? "" : ", ",
+    pa_out_format(out, PA_STYLE_PLAIN, "%s%s", frame == PA_NONE ? "" : ", ",
                   node->state == PA_PENDING ? pa_activity_name(node->activity) : pa_state_name(node->state));
+    enum pa_wait_kind kind = node->activity == PA_WAITING ? pa_waits_of_stack(&printer->waits, node) : PA_WAITS_COUNT;
+    if (kind != PA_WAITS_COUNT && pa_wait_kind_noun(kind))
+        pa_out_format(out, PA_STYLE_PLAIN, " for %s", pa_wait_kind_noun(kind));
+    pa_out(out, PA_STYLE_PLAIN, ": ");
     for (uint32_t i = 0; i < group->count && i < PA_GROUP_NAMES; i++) {
         if (i > 0)
             pa_out(out, PA_STYLE_PLAIN, ", ");

@@ -73,6 +73,18 @@ const char *pa_wait_kind_name(enum pa_wait_kind kind)
     return names[kind];
 }
 
+const char *pa_wait_kind_noun(enum pa_wait_kind kind)
+{
+    static const char *const nouns[PA_WAITS_COUNT] = {
+        [PA_WAITS_TASK] = "a task",          [PA_WAITS_TIMER] = "a timer",         [PA_WAITS_LOCK] = "a lock",
+        [PA_WAITS_EVENT] = "an event",       [PA_WAITS_CONDITION] = "a condition", [PA_WAITS_SEMAPHORE] = "a semaphore",
+        [PA_WAITS_QUEUE_GET] = "a queue",    [PA_WAITS_QUEUE_PUT] = "a queue",     [PA_WAITS_TASKGROUP] = "a task group",
+        [PA_WAITS_SOCKET] = "a socket",      [PA_WAITS_PIPE] = "a pipe",           [PA_WAITS_PROCESS] = "a process",
+        [PA_WAITS_EXECUTOR] = "an executor",
+    };
+    return nouns[kind];
+}
+
 bool pa_wait_has_holders(enum pa_wait_kind kind)
 {
     return kind == PA_WAITS_LOCK || kind == PA_WAITS_CONDITION || kind == PA_WAITS_SEMAPHORE;
@@ -113,6 +125,15 @@ static const struct rule *rule_of(struct pa_waits *waits, uint32_t stack)
     if (*rule == RULE_UNKNOWN)
         *rule = find_rule(waits->graph, &codes->frames.items[frame]);
     return *rule == NO_RULE ? NULL : &rules[*rule];
+}
+
+enum pa_wait_kind pa_waits_of_stack(struct pa_waits *waits, const struct pa_node *node)
+{
+    if (node->wait == PA_WAIT_TASK)
+        return PA_WAITS_TASK;
+    const struct rule *rule = node->wait == PA_WAIT_FUTURE ? rule_of(waits, node->stack) : NULL;
+    /* anyio waits in an event for its limiter; of sockets and the like only the loop's own tables are certain. */
+    return rule && rule->kind < PA_WAITS_SOCKET && rule->kind != PA_WAITS_EVENT ? rule->kind : PA_WAITS_COUNT;
 }
 
 /* Whether the object's class or one of its bases has this name, a literal. */

@@ -86,6 +86,12 @@ void pa_waits_deinit(struct pa_waits *waits);
  */
 bool pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on);
 
+/** What a task that waits waits on, where the stack alone tells; PA_WAITS_COUNT: it does not. */
+enum pa_wait_kind pa_waits_of_stack(struct pa_waits *waits, const struct pa_node *node);
+
+/** "a lock", as in "waiting for a lock"; NULL: of such a kind there is no more to say than that it waits. */
+const char *pa_wait_kind_noun(enum pa_wait_kind kind);
+
 /* wait_lock.c: parts of pa_waits_read(). They change nothing if it is not so. */
 
 /** A task in asyncio.Event.wait() that in truth waits for anyio's CapacityLimiter. */
