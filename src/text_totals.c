@@ -38,9 +38,12 @@ static void print_parts(struct pa_output *out, const struct pa_totals *totals)
         if (i != PA_WAITING)
             add(parts, &count, pa_activity_name(i), totals->activities[i]);
     }
-    for (uint32_t i = 0; i < PA_WAITS_COUNT; i++) {
-        add(parts, &count, pa_wait_kind_name(i), totals->waits[i]);
+    for (uint32_t i = 0; i < PA_WAITS_COUNT; i++)
         unknown -= totals->waits[i];
+    for (uint32_t i = 0; i < PA_WAITS_COUNT; i++) {
+        /* A future of which no more is known is like one that was not looked at. */
+        bool known = i != PA_WAITS_FUTURE || unknown == 0;
+        add(parts, &count, known ? pa_wait_kind_name(i) : pa_activity_name(PA_WAITING), totals->waits[i]);
     }
     add(parts, &count, pa_activity_name(PA_WAITING), unknown);
     qsort(parts, count, sizeof(*parts), most_first);

@@ -1,5 +1,6 @@
 """The commands say the same of one target, each in its own form."""
 
+import collections
 import re
 
 import harness
@@ -54,6 +55,15 @@ def test_head_is_at_most_twelve_lines(reading):
         lines = reading.text(name).splitlines()
         head = next((n for n, line in enumerate(lines) if line.startswith(("* ", "0x", "Complete"))), len(lines))
         assert 2 <= head <= 12, reading.repeat(name)
+
+
+def test_head_counts_what_tasks_do_and_wait_on(reading):
+    tasks = reading.json("bt.json")["tasks"]
+    does = collections.Counter(task["waits_on"]["kind"] if task["activity"] == "waiting" else task["activity"] for task in tasks)
+    (totals,) = re.findall(r"^(?:[\d,]+ tasks?: ([^;\n]*)|No task is alive)", reading.text("bt.txt"), re.M)
+    parts = [part.split(" ") for part in totals.split(", ") if part]
+    assert {name: int(count) for count, name in parts} == does, reading.repeat("bt.txt")
+    assert [int(count) for count, _ in parts] == sorted(does.values(), reverse=True), reading.repeat("bt.txt")
 
 
 def test_info_names_python_and_the_thread_of_every_thread_state(reading):
