@@ -213,8 +213,10 @@
 #define PA_DEFAULT_VALUE_LENGTH 200u
 #define PA_MAX_VALUE_BYTES      (1u << 20)
 
-/* Tasks that are asked one by one what they wait on, for the totals in the head. */
-#define PA_MAX_TOTALS 65536u
+/* For the totals in the head: tasks that are asked one by one what they wait on, and how many of one stack have to be what it tells
+   until the others are taken to be so; below 255. */
+#define PA_MAX_TOTALS    65536u
+#define PA_TRUSTED_STACK 100u
 
 /* Tasks of a group that are compared in what they wait for. */
 #define PA_MAX_WAIT_TOGETHER 1000u

@@ -67,6 +67,9 @@ void pa_print_cycle(struct pa_printer *printer, uint32_t cycle);
  */
 void pa_print_head(struct pa_printer *printer);
 
+/** "a lock", that the tasks of a group wait for, all of the same stack; NULL if they may wait for different things. */
+const char *pa_group_waits_for(struct pa_printer *printer, uint32_t first);
+
 /** Print how many tasks there are, and what they do: the last line of the head. */
 void pa_print_totals(struct pa_printer *printer);
 /** text_blocked.c: "Thread-4 (thread 2)", by the name that threading gives it; else as pa_print_thread(). */

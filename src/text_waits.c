@@ -57,6 +57,16 @@ static bool read_node(struct pa_printer *printer, uint32_t node, struct pa_waits
     return pa_waits_read(&printer->waits, node, printer->links.count ? printer->links.items[0] : 0, waits_on);
 }
 
+const char *pa_group_waits_for(struct pa_printer *printer, uint32_t first)
+{
+    const struct pa_node *node = &printer->graph->nodes.items[first];
+    struct pa_waits_on waits_on;
+    if (node->activity != PA_WAITING || pa_waits_of_stack(&printer->waits, node) == PA_WAITS_COUNT ||
+        !read_node(printer, first, &waits_on) || waits_on.kind != pa_waits_of_stack(&printer->waits, node))
+        return NULL;
+    return pa_wait_kind_noun(waits_on.kind);
+}
+
 /* Whether all of them wait for the same object; not known of too many. */
 static bool wait_together(struct pa_printer *printer, const uint32_t *nodes, uint32_t count, const struct pa_waits_on *first)
 {

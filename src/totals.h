@@ -14,7 +14,8 @@ struct pa_totals {
 /**
  * Count all tasks of the graph.
  *
- * Where the stack alone tells what a task waits on nothing is read; of the others at most PA_MAX_TOTALS are asked one by one.
+ * Tasks are asked one by one what they wait on, at most PA_MAX_TOTALS of them; but where the stack tells it, only the first
+ * PA_TRUSTED_STACK with that stack, if all of them say the same.
  */
 void pa_totals_count(struct pa_totals *totals, struct pa_graph *graph);
 

@@ -282,9 +282,9 @@ static void print_title(struct tree *tree, uint32_t level, const struct pa_group
     pa_print_place(printer, frame);
     pa_out_format(out, PA_STYLE_PLAIN, "%s%s", frame == PA_NONE ? "" : ", ",
                   node->state == PA_PENDING ? pa_activity_name(node->activity) : pa_state_name(node->state));
-    enum pa_wait_kind kind = node->activity == PA_WAITING ? pa_waits_of_stack(&printer->waits, node) : PA_WAITS_COUNT;
-    if (kind != PA_WAITS_COUNT && pa_wait_kind_noun(kind))
-        pa_out_format(out, PA_STYLE_PLAIN, " for %s", pa_wait_kind_noun(kind));
+    const char *noun = pa_group_waits_for(printer, members[0]);
+    if (noun)
+        pa_out_format(out, PA_STYLE_PLAIN, " for %s", noun);
     pa_out(out, PA_STYLE_PLAIN, ": ");
     for (uint32_t i = 0; i < group->count && i < PA_GROUP_NAMES; i++) {
         if (i > 0)

@@ -86,7 +86,7 @@ void pa_waits_deinit(struct pa_waits *waits);
  */
 bool pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on);
 
-/** What a task that waits waits on, where the stack alone tells; PA_WAITS_COUNT: it does not. */
+/** What a task that waits waits on as its stack tells: but code may only look like asyncio's. PA_WAITS_COUNT: it does not tell. */
 enum pa_wait_kind pa_waits_of_stack(struct pa_waits *waits, const struct pa_node *node);
 
 /** "a lock", as in "waiting for a lock"; NULL: of such a kind there is no more to say than that it waits. */
