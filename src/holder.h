@@ -20,7 +20,7 @@ enum pa_how {
     PA_HOW_ASYNC_WITH,
     PA_HOW_EXIT_STACK,
     PA_HOW_ASYNC_FOR, /* by an asynchronous generator that it goes through */
-    PA_HOW_OWNER, /* the object says so; where it was acquired is not known, the frame is where the owner stands */
+    PA_HOW_OWNER,     /* the object says so; where it was acquired is not known, the frame is where the owner stands */
 };
 
 /** One who holds an object. */

@@ -205,7 +205,7 @@
 #define PA_DEFAULT_GROUPS 50u
 #define PA_DEFAULT_DEPTH  40u
 #define PA_GROUP_NAMES    5u
-#define PA_REPORT_GROUPS  10u
+#define PA_REPORT_GROUPS  5u
 
 /* Values of variables: levels of containers in containers (an instance counts twice), and elements of one container or characters of one str, as GDB's own
    "print elements". One value may take 20 bytes for each of the latter. */

@@ -210,6 +210,17 @@ bool pa_native_is_interpreter(const struct pa_native *native, uint32_t frame)
            memcmp(pa_arena_text(&native->text, object), pa_arena_text(&native->text, interpreter), object.length) == 0;
 }
 
+bool pa_native_is_foreign(const struct pa_native *native, uint32_t frame)
+{
+    static const char *const libc[] = {"libc.", "libc-", "libpthread", "ld-linux", "ld-2.", "[vdso]"};
+    struct pa_text object = pa_native_object(native, frame);
+    for (size_t i = 0; i < sizeof(libc) / sizeof(*libc); i++) {
+        if (pa_text_begins(&native->text, object, libc[i]))
+            return false;
+    }
+    return object.length > 0 && !pa_native_is_interpreter(native, frame);
+}
+
 /*
  * Symbols as a check. Frames that are inlined into the loop have its stack pointer and come before it.
  * @return why the native frames that end with @p frame cannot be the loop, or NULL.
@@ -323,8 +334,9 @@ bool pa_native_read(struct pa_native *native, struct pa_graph *graph, uint32_t n
         add_parents(native);
     else
         add_separately(native);
-    while (native->first_python < native->merged.count && native->merged.items[native->first_python].thread_frame == PA_NONE)
-        native->first_python++;
+    while (native->first_foreign < native->merged.count && native->merged.items[native->first_foreign].thread_frame == PA_NONE &&
+           !pa_native_is_foreign(native, native->merged.items[native->first_foreign].native))
+        native->first_foreign++;
     return graph->work->fatal == PA_OK;
 }
 

@@ -38,7 +38,7 @@ struct pa_native {
     uint32_t number; /* the debugger's thread */
     PA_ARRAY(struct pa_native_item) frames;
     PA_ARRAY(struct pa_merged) merged; /* innermost first */
-    uint32_t first_python;             /* in merged: the innermost Python frame; their number if there is none */
+    uint32_t first_foreign; /* in merged: the innermost that is Python's, or of a file that is not the interpreter or libc */
     PA_ARRAY(struct pa_loop_entry) entries;
     struct pa_arena text;
     struct pa_text stopped;     /* why the native frames end before the outermost; empty: they do not */
@@ -75,6 +75,9 @@ void pa_native_slice(const struct pa_native *native, const struct pa_executing *
 
 /** Whether a frame is code of the interpreter itself. */
 bool pa_native_is_interpreter(const struct pa_native *native, uint32_t frame);
+
+/** Whether it is code of a file that is neither the interpreter nor libc. */
+bool pa_native_is_foreign(const struct pa_native *native, uint32_t frame);
 
 /** The last component of the path of a frame's file. */
 struct pa_text pa_native_object(const struct pa_native *native, uint32_t frame);

@@ -108,13 +108,13 @@ static bool is_plumbing(const struct pa_native *native, uint32_t frame)
     return function.length == 0;
 }
 
-/* How many places from @p first on are code of the interpreter: 0 where less than two, or inside of all Python frames, where it may
-   have been the interpreter that failed. */
+/* How many places from @p first on are code of the interpreter: 0 where less than two, or innermost of all, where it may have been the
+   interpreter that failed. */
 static uint32_t find_stretch(const struct pa_printer *printer, const struct pa_native *native, uint32_t first, uint32_t end)
 {
     const struct pa_merged *items = native->merged.items;
     uint32_t at = first;
-    if (printer->request->flags & PA_REQUEST_ALL || first < native->first_python)
+    if (printer->request->flags & PA_REQUEST_ALL || first < native->first_foreign)
         return 0;
     while (at < end && items[at].native != PA_NONE && pa_native_is_interpreter(native, items[at].native))
         at++;

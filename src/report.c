@@ -134,6 +134,20 @@ static void read_arguments(struct pa_report *report)
     }
 }
 
+static void read_executable(struct pa_report *report)
+{
+    struct pa_objects *objects = report->graph->objects;
+    const char *known = report->graph->work->target->executable;
+    char text[4 * PA_MAX_ARGUMENT];
+    uint64_t object, left;
+    uint32_t length = known ? (uint32_t)strnlen(known, PA_MAX_STRING) : 0;
+    if (!known && pa_module_attribute(objects, "sys", "executable", &object) &&
+        pa_str_read_some(objects, object, PA_MAX_ARGUMENT, text, &length, &left))
+        known = text;
+    if (known)
+        report->executable = pa_arena_add(report->graph->work, &report->text, known, length);
+}
+
 /* A bytes object as text, cut to @p capacity. */
 static uint32_t read_bytes(struct pa_objects *objects, uint64_t address, char *text, uint32_t capacity)
 {
@@ -208,6 +222,7 @@ void pa_report_make(struct pa_report *report, struct pa_graph *graph, const stru
     ask_stop(report);
     explain(report);
     ask_files(report);
+    read_executable(report);
     read_arguments(report);
     read_test(report);
     pa_report_group_threads(report);

@@ -29,6 +29,7 @@ struct pa_report {
     struct pa_thread_infos infos;
     uint32_t number; /* the debugger's thread that died, or that the user asked for; 0 if there is none */
     struct pa_stop stop;
+    struct pa_text executable;          /* as the debugger, else sys.executable, tells it */
     char reason[160];                   /* why it got the signal; empty if that is not known */
     bool has_address, has_sender;       /* what of stop means something */
     PA_ARRAY(struct pa_text) arguments; /* sys.orig_argv, without secrets */

@@ -38,8 +38,8 @@ static void print_process(struct writing *writing)
     const struct pa_target *target = writing->report->graph->work->target;
     char version[32];
     label(writing, "Process");
-    if (target->executable)
-        pa_out_target(writing->out, PA_STYLE_FILENAME, target->executable, strlen(target->executable));
+    if (writing->report->executable.length)
+        target_text(writing, PA_STYLE_FILENAME, writing->report->executable);
     else
         own(writing, "unknown executable");
     if (target->pid > 0)

@@ -89,16 +89,6 @@ static uint64_t hash_frames(const struct pa_report *report, uint64_t hash, uint3
     return hash;
 }
 
-static bool is_libc(const char *object, uint32_t length)
-{
-    static const char *const names[] = {"libc.", "libc-", "libpthread", "ld-linux", "ld-2.", "[vdso]"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (length >= strlen(names[i]) && memcmp(object, names[i], strlen(names[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* "crash" of crash.cpython-315-x86_64-linux-gnu.so, "libpq" of libpq.so.5.17: what follows differs from host to host. */
 static uint64_t hash_object(struct pa_report *report, uint64_t hash)
 {
@@ -106,7 +96,7 @@ static uint64_t hash_object(struct pa_report *report, uint64_t hash)
     for (uint32_t i = 0; native && i < native->frames.count; i++) {
         struct pa_text object = pa_native_object(native, i);
         const char *name = pa_arena_text(&native->text, object);
-        if (object.length == 0 || is_libc(name, object.length) || pa_native_is_interpreter(native, i))
+        if (!pa_native_is_foreign(native, i))
             continue;
         const char *dot = memchr(name, '.', object.length);
         return hash_bytes(hash, name, dot ? (size_t)(dot - name) : object.length);

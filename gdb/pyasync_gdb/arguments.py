@@ -90,7 +90,7 @@ OPTIONS = (
     Option("--no-group", _STACKS | _GREENLETS, "every task on its own", flag=library.REQUEST_NO_GROUP,
            unflag=library.REQUEST_GROUP),
     Option("--limit", _SHOWN, "at most N groups (default: 50)", "limit", "N", _count),
-    Option("--limit", _REPORT, "at most N groups of tasks, and of greenlets (default: 10)", "limit", "N", _count),
+    Option("--limit", _REPORT, "at most N groups of tasks, and of greenlets (default: 5)", "limit", "N", _count),
     Option("--frames", _STACKS | _GREENLETS | _REPORT, "at most N frames of a stack", "frames", "N", _count),
     Option("--depth", _STACKS | _REPORT, "at most N levels of awaited-by (default: 40)", "depth", "N", _count),
     Option("--source", _STACKS | _GREENLETS | _REPORT, "show the source line of each frame", flag=library.REQUEST_SOURCE),

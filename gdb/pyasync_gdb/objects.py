@@ -36,7 +36,9 @@ class MappedFiles:
         self._is_in_core = is_in_core
         self._mappings = sorted(memory_map.mapped_files())
         self._starts = [mapping[0] for mapping in self._mappings]
-        self._opened = [objfile.filename for objfile in gdb.objfiles() if objfile.is_valid() and objfile.filename]
+        opened = [objfile.filename for objfile in gdb.objfiles() if objfile.is_valid() and objfile.filename]
+        # GDB may know a file by a link to it, the process's mappings never do.
+        self._opened = [*opened, *map(os.path.realpath, opened)]
 
     def path_at(self, address: int) -> Optional[str]:
         index = bisect.bisect_right(self._starts, address) - 1

@@ -108,7 +108,7 @@ START_TEST(test_loops_are_replaced_by_what_they_execute)
     begin(_i);
     ck_assert_str_eq(merged(), MERGED);
     ck_assert(native.matched);
-    ck_assert_uint_eq(native.first_python, 1);
+    ck_assert_uint_eq(native.first_foreign, 1);
     end();
 }
 END_TEST
@@ -165,7 +165,7 @@ START_TEST(test_a_loop_by_another_name_contradicts)
     python->image->natives[3].function = "memcpy";
     ck_assert_ptr_nonnull(strstr(merged(), " | #3, where Python's frames belong, is another function than the interpreter's loop"));
     ck_assert_uint_eq(native.merged.count, 7 + 4);
-    ck_assert_uint_eq(native.first_python, 7);
+    ck_assert_uint_eq(native.first_foreign, 7);
     end();
 }
 END_TEST

@@ -18,9 +18,12 @@ async def main():
     say()
 
 
-signal.signal(signal.SIGUSR1, lambda *_: os.kill(child, signal.SIGQUIT))
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 child = os.fork()
 if child == 0:
     asyncio.run(main())
+signal.sigwait({signal.SIGUSR1})
+time.sleep(0.2)  # it sleeps
+os.kill(child, signal.SIGQUIT)
 os.wait()
 os._exit(0)
