@@ -32,6 +32,22 @@ static void copy_str(struct pa_objects *objects, uint64_t object, char *text, ui
     text[length] = '\0';
 }
 
+/* The class made in C that an object is an instance of, past those made in Python: methods made in C are its own. */
+static uint32_t c_type_of(struct pa_objects *objects, uint64_t object)
+{
+    uint32_t type = pa_type_of(objects, object);
+    uint64_t flags, base;
+    for (uint32_t i = 0; type != PA_NONE && i < PA_MAX_BASES; i++) {
+        uint64_t address = objects->types.items[type].address;
+        if (!pa_object_word(objects, address, PA_F_type_flags, &flags) ||
+            (flags & (PA_TPFLAGS_HEAPTYPE | PA_TPFLAGS_IMMUTABLETYPE)) != PA_TPFLAGS_HEAPTYPE ||
+            !pa_object_word(objects, address, PA_F_type_base, &base))
+            break;
+        type = pa_type_at(objects, base);
+    }
+    return type;
+}
+
 /* builtin_function_or_method: a function of a module, or a method that is bound to an object. */
 static bool read_function(struct pa_objects *objects, uint64_t function, struct pa_c_call *call)
 {
@@ -43,7 +59,7 @@ static bool read_function(struct pa_objects *objects, uint64_t function, struct 
     length = pa_memory_string(objects->memory, name, call->name, sizeof(call->name) - 1);
     call->name[length] = '\0';
     if (pa_kind_of(objects, call->self) != PA_KIND_MODULE)
-        copy_type_name(objects, pa_type_of(objects, call->self), call->owner, sizeof(call->owner));
+        copy_type_name(objects, c_type_of(objects, call->self), call->owner, sizeof(call->owner));
     else if (pa_object_word(objects, call->self, PA_F_wrapper_module_dict, &dict) &&
              pa_dict_get(objects, dict, "__name__", &module))
         copy_str(objects, module, call->owner, sizeof(call->owner));
@@ -62,22 +78,81 @@ static bool read_descriptor(struct pa_objects *objects, uint64_t descriptor, str
     return call->name[0] != '\0';
 }
 
-/* Whether a callable lies at @p callable, with self or NULL and @p count arguments behind it. */
-static bool read_at(struct pa_codes *codes, uint64_t callable, uint32_t count, struct pa_c_call *call)
+/* Modules/_functoolsmodule.c, partialobject: fn, args. The arguments that it was made with come first, so they are the ones that count. */
+static bool open_partial(struct pa_objects *objects, uint64_t *function, struct pa_c_call *call)
 {
-    struct pa_objects *objects = codes->objects;
-    uint64_t function = slot(codes, callable);
+    uint64_t items, count, tuple, partial = *function;
+    if (!pa_object_word(objects, partial, PA_F_wrapper_object, function) ||
+        !pa_memory_u64(objects->memory, partial + PA_OFFSET(objects->layout, wrapper_object) + 8, &tuple) ||
+        !pa_sequence(objects, tuple, &items, &count))
+        return false;
+    if (count > 0) {
+        call->arguments = items;
+        call->count = (uint32_t)(count < PA_MAX_VARIABLES ? count : PA_MAX_VARIABLES);
+    }
+    return true;
+}
+
+/* One function made in C, called of @p self (0: of nothing). */
+static bool read_one(struct pa_objects *objects, uint64_t function, uint64_t self, struct pa_c_call *call)
+{
     uint32_t type = pa_type_of(objects, function);
-    *call = (struct pa_c_call){.arguments = callable + 16, .count = count};
+    call->self = 0;
+    call->name[0] = call->owner[0] = '\0';
     if (type == PA_NONE)
         return false;
     if (objects->types.items[type].kind == PA_KIND_BUILTIN_FUNCTION)
-        return slot(codes, callable + 8) == 0 && read_function(objects, function, call);
-    if (!pa_text_is(&objects->text, objects->types.items[type].name, "method_descriptor") ||
+        return self == 0 && read_function(objects, function, call);
+    if (self == 0 || !pa_text_is(&objects->text, objects->types.items[type].name, "method_descriptor") ||
         !read_descriptor(objects, function, call))
         return false;
-    call->self = slot(codes, callable + 8);
-    return call->self != 0;
+    call->self = self;
+    return true;
+}
+
+/* partial(Context.run, partial(time.sleep, 1)): what asyncio.to_thread() makes of a function, and more than anyone makes */
+#define MAX_WRAPPERS 4u
+
+/* The function made in C that calling @p function calls in the end, through functools.partial() and Context.run(). */
+static bool read_callable(struct pa_codes *codes, uint64_t function, uint64_t self, struct pa_c_call *call)
+{
+    struct pa_objects *objects = codes->objects;
+    for (uint32_t i = 0; i < MAX_WRAPPERS; i++) {
+        uint32_t type = pa_type_of(objects, function);
+        if (type != PA_NONE && pa_text_is(&objects->text, objects->types.items[type].name, "functools.partial")) {
+            if (self != 0 || !open_partial(objects, &function, call))
+                return false;
+            continue;
+        }
+        if (!read_one(objects, function, self, call))
+            return false;
+        if (call->count == 0 || strcmp(call->name, "run") != 0 || strcmp(call->owner, "_contextvars.Context") != 0)
+            return true;
+        function = slot(codes, call->arguments);
+        self = 0;
+        call->arguments += 8;
+        call->count--;
+    }
+    return false;
+}
+
+/* Whether a callable lies at @p callable, with self or NULL and @p count arguments behind it. */
+static bool read_at(struct pa_codes *codes, uint64_t callable, uint32_t count, struct pa_c_call *call)
+{
+    *call = (struct pa_c_call){.arguments = callable + 16, .count = count};
+    return read_callable(codes, slot(codes, callable), slot(codes, callable + 8), call);
+}
+
+/* CALL_FUNCTION_EX, function(*args, **keywords): the callable, NULL, a tuple, a dict or NULL. */
+static bool read_unpacked(struct pa_codes *codes, uint64_t callable, struct pa_c_call *call)
+{
+    uint64_t tuple = slot(codes, callable + 16), keywords = slot(codes, callable + 24), items, count;
+    if (slot(codes, callable + 8) != 0 || pa_kind_of(codes->objects, tuple) != PA_KIND_TUPLE ||
+        (keywords != 0 && pa_kind_of(codes->objects, keywords) != PA_KIND_DICT) ||
+        !pa_sequence(codes->objects, tuple, &items, &count) || count > PA_MAX_VARIABLES)
+        return false;
+    *call = (struct pa_c_call){.arguments = items, .count = (uint32_t)count};
+    return read_callable(codes, slot(codes, callable), 0, call);
 }
 
 bool pa_c_call_read(struct pa_codes *codes, uint64_t iframe, struct pa_c_call *call)
@@ -95,13 +170,15 @@ bool pa_c_call_read(struct pa_codes *codes, uint64_t iframe, struct pa_c_call *c
         return false;
     uint64_t bottom = iframe + PA_OFFSET(layout, frame_localsplus) + 8ull * variables, top = frame.stackpointer;
     uint64_t used = 8ull * (count + 2u);
-    if (top < bottom || top - bottom > 8ull * PA_MAX_VARIABLES || top - bottom < used)
+    if (top < bottom || top - bottom > 8ull * PA_MAX_VARIABLES)
         return false;
-    if (read_at(codes, top - used, count, call))
+    if (top - bottom >= used && read_at(codes, top - used, count, call))
         return true;
     /* With keywords a tuple of their names lies on top. */
-    return top - bottom >= used + 8 && pa_kind_of(codes->objects, slot(codes, top - 8)) == PA_KIND_TUPLE &&
-           read_at(codes, top - used - 8, count, call);
+    if (top - bottom >= used + 8 && pa_kind_of(codes->objects, slot(codes, top - 8)) == PA_KIND_TUPLE &&
+        read_at(codes, top - used - 8, count, call))
+        return true;
+    return top - bottom >= 32 && read_unpacked(codes, top - 32, call);
 }
 
 double pa_c_call_number(struct pa_codes *codes, const struct pa_c_call *call, uint32_t place)

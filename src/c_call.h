@@ -2,7 +2,9 @@
  * The function made in C that a frame of a thread calls.
  *
  * CPython: Python/bytecodes.c, CALL and CALL_KW and what they are specialised to: the callable, self or NULL, the arguments and the names of
- * keywords lie on top of the frame's value stack as long as the function runs; the argument count is the instruction's oparg.
+ * keywords lie on top of the frame's value stack as long as the function runs; the argument count is the instruction's oparg. For
+ * CALL_FUNCTION_EX it is the callable, NULL, a tuple and a dict or NULL. Through functools.partial() and Context.run(), which are C code too,
+ * it goes on to what these call.
  */
 #ifndef PA_C_CALL_H
 #define PA_C_CALL_H
@@ -12,7 +14,7 @@
 
 struct pa_c_call {
     uint64_t self;      /* what a method is called of; of a function its module */
-    uint64_t arguments; /* where the first of them lies, as _PyStackRef */
+    uint64_t arguments; /* where the first of them lies, as _PyStackRef, or as a pointer, which is the same without tag */
     uint32_t count;     /* of arguments, without self */
     char owner[128];    /* "_thread.lock", "time"; empty if it cannot be read */
     char name[128];     /* "acquire" */

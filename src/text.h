@@ -4,6 +4,7 @@
 #ifndef PA_TEXT_H
 #define PA_TEXT_H
 
+#include "blocked.h"
 #include "native.h"
 #include "output.h"
 #include "pool.h"
@@ -76,6 +77,8 @@ void pa_print_totals(struct pa_printer *printer);
 void pa_print_named_thread(struct pa_printer *printer, uint32_t thread);
 /** text_blocked.c: "in consume (app.py:16), in Queue.get of Queue 0x7f…": what a thread does, as far as it is known. No line end. */
 void pa_print_blocked(struct pa_printer *printer, uint32_t thread);
+/** text_blocked.c: of that the call alone: "in Queue.get of Queue 0x7f…", "joins Thread-4 (thread 2)". Its kind is not PA_BLOCKED_NOT. */
+void pa_print_call(struct pa_printer *printer, const struct pa_blocked *blocked);
 /** text_loops.c: what a loop does, a line. */
 void pa_print_loop(struct pa_printer *printer, uint32_t loop);
 /** head.c: problems, and whether the answer is complete. */

@@ -78,7 +78,7 @@ static void print_function(struct pa_printer *printer, const struct pa_blocked *
     pa_out_address(printer->out, blocked->object);
 }
 
-static void print_call(struct pa_printer *printer, const struct pa_blocked *blocked)
+void pa_print_call(struct pa_printer *printer, const struct pa_blocked *blocked)
 {
     char seconds[PA_FLOAT_BYTES];
     if (blocked->in_shutdown)
@@ -130,5 +130,5 @@ void pa_print_blocked(struct pa_printer *printer, uint32_t thread)
     }
     if (blocked.own != PA_NONE)
         print_text(printer, ", ");
-    print_call(printer, &blocked);
+    pa_print_call(printer, &blocked);
 }

@@ -51,11 +51,20 @@ static void print_callback(struct pa_printer *printer, const struct pa_loop_fact
     pa_out_format(printer->out, PA_STYLE_PLAIN, ":%d)", frame->line);
 }
 
-/* ", its thread is in select (selectors.py:441)" */
-static void print_innermost(struct pa_printer *printer, const struct pa_loop *loop)
+/* ", in time.sleep for 5.0 s": the call that waits, if its thread is in one; else, unless @p told, ", its thread is in f (app.py:5)" */
+static void print_innermost(struct pa_printer *printer, const struct pa_loop *loop, bool told)
 {
     const struct pa_graph *graph = printer->graph;
     uint32_t frame = graph->codes->stacks.items[graph->threads.items[loop->thread].stack].frame;
+    struct pa_blocked blocked;
+    pa_blocked_read(printer->graph, loop->thread, &blocked);
+    if (blocked.kind > PA_BLOCKED_CALL) {
+        pa_out(printer->out, PA_STYLE_PLAIN, ", ");
+        pa_print_call(printer, &blocked);
+        return;
+    }
+    if (told)
+        return;
     if (frame != PA_NONE)
         pa_out(printer->out, PA_STYLE_PLAIN, ", its thread is ");
     pa_print_place(printer, frame);
@@ -70,6 +79,7 @@ static void print_task(struct pa_printer *printer, const struct pa_loop *loop)
     if (frame != PA_NONE)
         pa_out(printer->out, PA_STYLE_PLAIN, ", ");
     pa_print_place(printer, frame);
+    print_innermost(printer, loop, true);
 }
 
 static void print_signals(struct pa_printer *printer, uint64_t signals)
@@ -103,15 +113,14 @@ void pa_print_loop(struct pa_printer *printer, uint32_t id)
         break;
     case PA_LOOP_CALLBACK:
         print_callback(printer, &facts);
-        if (graph->threads.items[loop->thread].first_frame != facts.callback_frame)
-            print_innermost(printer, loop);
+        print_innermost(printer, loop, graph->threads.items[loop->thread].first_frame == facts.callback_frame);
         break;
     case PA_LOOP_SELECT:
         print_select(printer, &facts);
         break;
     case PA_LOOP_RUNNING:
         pa_out(out, PA_STYLE_PLAIN, " runs no task");
-        print_innermost(printer, loop);
+        print_innermost(printer, loop, false);
         break;
     default:
         pa_out_format(out, PA_STYLE_PLAIN, " is %s", pa_loop_state_name(facts.state));

@@ -19,9 +19,9 @@ def test_head_says_what_loops_do(gdb, build):
     for line in (
         "thread X: loop X in epoll, next timer in 700 s, 0 ready; 2 of its 2 tasks wait",
         "thread X: loop X in epoll, no timer, 0 ready; 1 of its 1 task waits",
-        "thread X: loop X runs callback block (loops.py:19); 1 of its 1 task waits",
-        "thread X: loop X runs callback read, its thread is in Handle._run (events.py:X); 1 of its 1 task waits",
-        "thread X: loop X runs Task-8, in block (loops.py:19); 0 of its 1 task waits",
+        "thread X: loop X runs callback block (loops.py:19), in posix.read; 1 of its 1 task waits",
+        "thread X: loop X runs callback read, in posix.read; 1 of its 1 task waits",
+        "thread X: loop X runs Task-8, in block (loops.py:19), in posix.read; 0 of its 1 task waits",
         "loop X is not running; 1 of its 1 task waits",
         "loop X is closed; 1 of its 1 task waits",
     ):
@@ -44,9 +44,9 @@ def test_head_says_what_loops_do(gdb, build):
             "pool_0 (thread X): in hangs (shutdown_executor.py:20), in Event.wait of Event X",
         )),
         ("blocked", (
-            "MainThread (thread X): in stop (oracle.py:X)",
-            "sleep (thread X): in sleeps (blocked.py:64), in time.sleep for 4,000 s",
-            "… 21 more threads",
+            "MainThread (thread X): in stop (oracle.py:X), in posix.abort",
+            "sleep (thread X): in sleeps (blocked.py:67), in time.sleep for 4,000 s",
+            "… 24 more threads",
         )),
     ],
 )  # fmt: skip

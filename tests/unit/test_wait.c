@@ -1,6 +1,7 @@
 /* What tasks wait for: asyncio's own frames and what is only like them; damaged locks, timers and gathers. */
 #include "wait.h"
 
+#include "instances.h"
 #include "limits.h"
 #include "walk.h"
 
@@ -8,16 +9,11 @@
 
 static struct walk walk;
 static struct python *python;
-static uint64_t tuple_type, bytes_type, deque_type, list_type, float_type;
 
 static void begin(int build)
 {
     python = python_new((enum python_build)build);
-    tuple_type = python_type(python, "tuple", python->object_type, false, 1u << 26);
-    list_type = python_type(python, "list", python->object_type, false, 1u << 25);
-    bytes_type = python_type(python, "bytes", python->object_type, false, 1u << 27);
-    float_type = python_type(python, "float", python->object_type, false, 0);
-    deque_type = python_type(python, "collections.deque", python->object_type, true, 0);
+    instances_begin(python);
 }
 
 static void put(uint64_t address, uint64_t value)
@@ -25,70 +21,15 @@ static void put(uint64_t address, uint64_t value)
     image_put_u64(python->image, address, value);
 }
 
-static uint64_t make_tuple(uint32_t count, const uint64_t *items)
-{
-    uint64_t tuple = python_object(python, tuple_type, python_offset(python, SLOT_tuple_item) + 8 * (count + 1));
-    put(tuple + python_offset(python, SLOT_tuple_ob_size), count);
-    for (uint32_t i = 0; i < count; i++)
-        put(tuple + python_offset(python, SLOT_tuple_item) + 8 * i, items[i]);
-    return tuple;
-}
-
-static uint64_t make_list(uint32_t count, const uint64_t *items)
-{
-    uint64_t list = python_object(python, list_type, python_offset(python, SLOT_list_size)),
-             array = python_alloc(python, 8 * (count + 1));
-    put(list + python_offset(python, SLOT_list_ob_size), count);
-    put(list + python_offset(python, SLOT_list_item), array);
-    for (uint32_t i = 0; i < count; i++)
-        put(array + 8 * i, items[i]);
-    return list;
-}
-
-static uint64_t make_float(double number)
-{
-    uint64_t object = python_object(python, float_type, python_offset(python, SLOT_float_size));
-    image_put(python->image, object + python_offset(python, SLOT_float_value), &number, sizeof(number));
-    return object;
-}
-
-static uint64_t make_deque(uint64_t length)
-{
-    uint64_t deque = python_object(python, deque_type, 128);
-    put(deque + python_offset(python, SLOT_tuple_ob_size), length);
-    put(deque + python_offset(python, SLOT_tuple_ob_size) + 8, python_alloc(python, 66 * 8)); /* leftblock */
-    return deque;
-}
-
 /* Offsets in PyTypeObject with the GIL; without it they are 16 more. */
 enum { BASICSIZE = 32, DICTOFFSET = 288, MRO = 344 };
-
-/* An instance of a class @p name, with a dict in its first word that has one attribute. */
-static uint64_t make_instance(const char *name, const char *attribute, uint64_t value)
-{
-    uint64_t type = python_type(python, name, python->object_type, true, 0), more = python->free_threaded ? 16 : 0;
-    uint64_t size = python_offset(python, SLOT_object_size), object = python_object(python, type, size + 8);
-    uint64_t dict = python_dict(python, 1);
-    python_dict_set(python, dict, attribute, value);
-    put(type + BASICSIZE + more, size + 8);
-    put(type + DICTOFFSET + more, size);
-    put(type + MRO + more, make_tuple(1, &type));
-    put(object + size, dict);
-    return object;
-}
 
 /* A task in a coroutine with two variables; @return the future that it waits for. */
 static uint64_t make_task(const char *function, const char *file, const char *first, uint64_t value, const char *second,
                           bool same_future, uint64_t *task)
 {
     uint64_t code = python_code(python, function, file, 10, CO_FUNCTION | CO_COROUTINE), future = python_future(python);
-    uint64_t names[] = {python_str(python, first), python_str(python, second)};
-    uint64_t kinds = python_object(python, bytes_type, python_offset(python, SLOT_bytes_data) + 8);
-    put(kinds + python_offset(python, SLOT_bytes_length), 2);
-    image_put(python->image, kinds + python_offset(python, SLOT_bytes_data), "\x20\x20", 2);
-    image_put_u32(python->image, code + python_offset(python, SLOT_code_firstlineno) + 4, 2); /* co_nlocalsplus */
-    put(code + python_offset(python, SLOT_code_localsplusnames), make_tuple(2, names));
-    put(code + python_offset(python, SLOT_code_localspluskinds), kinds);
+    set_variables(code, 2, (const char *const[]){first, second});
     uint64_t coroutine = python_gen(python, PA_KIND_COROUTINE, code, YIELD_FROM, 5, 0);
     uint64_t slots = python_iframe(python, coroutine) + python_offset(python, SLOT_frame_localsplus);
     put(slots, value);

@@ -29,6 +29,7 @@ Suite *held_suite(void);
 Suite *holder_suite(void);
 Suite *layout_suite(void);
 Suite *linetable_suite(void);
+Suite *loop_suite(void);
 Suite *memory_suite(void);
 Suite *native_suite(void);
 Suite *object_suite(void);

@@ -4,10 +4,13 @@ No task is alive: each thread is blocked in something else. The scenario says of
 
 import asyncio
 import concurrent.futures
+import contextvars
+import functools
 import os
 import queue
 import select
 import selectors
+import signal
 import socket
 import subprocess
 import sys
@@ -111,8 +114,12 @@ truth("recv", "socket", "_socket.socket.recv", left, lambda: left.recv(10))
 truth("poll", "select", "select.epoll.poll", None, lambda: poll.poll())
 truth("select", "select", "_PollLikeSelector.select", None, selects, selector)
 truth("read", "read", "posix.read", None, reads, reader)
-# Of these nothing is known: the function in C is called by C code, and Python code that only runs.
-truth("target", None, "", None, time.sleep, 4000)
+truth("target", "sleep", "time.sleep", None, time.sleep, 4000, seconds=4000)
+context = contextvars.copy_context()
+truth("partial", "sleep", "time.sleep", None, functools.partial(context.run, time.sleep, 4000.25), seconds=4000.25)
+truth("method", "socket", "_socket.socket.recv", left, functools.partial(left.recv), 10)
+truth("other", "call", "_signal.pause", None, signal.pause)
+# Of Python code that only runs nothing is known.
 truth("runs", None, "", None, exec, "while True: pass")
 executor = concurrent.futures.ThreadPoolExecutor(3, "pool")
 truth("submits", "future", "Future.result", None, submits, executor)
@@ -131,7 +138,7 @@ def what(thread):
         return {"in": "read", "function": "posix.read", "object": None, "seconds": None}
     if frame.f_code.co_name == "_worker":
         return {"in": "worker", "function": "_worker", "object": oracle.address(executor._work_queue), "seconds": None}
-    return None  # time.sleep(), which C code calls
+    return {"in": "sleep", "function": "time.sleep", "object": None, "seconds": 5000}
 
 
 time.sleep(0.5)
