@@ -1,6 +1,8 @@
 /* What a frame calls in C. See c_call.h. */
 #include "c_call.h"
 
+#include "callable.h"
+
 #include <math.h>
 
 /* A slot of a frame's value stack as an object; 0 for none, or for an int that is no object. */
@@ -32,38 +34,19 @@ static void copy_str(struct pa_objects *objects, uint64_t object, char *text, ui
     text[length] = '\0';
 }
 
-/* The class made in C that an object is an instance of, past those made in Python: methods made in C are its own. */
-static uint32_t c_type_of(struct pa_objects *objects, uint64_t object)
-{
-    uint32_t type = pa_type_of(objects, object);
-    uint64_t flags, base;
-    for (uint32_t i = 0; type != PA_NONE && i < PA_MAX_BASES; i++) {
-        uint64_t address = objects->types.items[type].address;
-        if (!pa_object_word(objects, address, PA_F_type_flags, &flags) ||
-            (flags & (PA_TPFLAGS_HEAPTYPE | PA_TPFLAGS_IMMUTABLETYPE)) != PA_TPFLAGS_HEAPTYPE ||
-            !pa_object_word(objects, address, PA_F_type_base, &base))
-            break;
-        type = pa_type_at(objects, base);
-    }
-    return type;
-}
-
 /* builtin_function_or_method: a function of a module, or a method that is bound to an object. */
 static bool read_function(struct pa_objects *objects, uint64_t function, struct pa_c_call *call)
 {
-    uint64_t definition, name, dict, module;
-    uint32_t length;
-    if (!pa_object_word(objects, function, PA_F_builtin_definition, &definition) ||
-        !pa_object_word(objects, function, PA_F_builtin_self, &call->self) || !pa_memory_u64(objects->memory, definition, &name))
+    uint64_t dict, module;
+    if (!pa_object_word(objects, function, PA_F_builtin_self, &call->self) ||
+        pa_builtin_name(objects, function, call->name, sizeof(call->name)) == 0)
         return false;
-    length = pa_memory_string(objects->memory, name, call->name, sizeof(call->name) - 1);
-    call->name[length] = '\0';
     if (pa_kind_of(objects, call->self) != PA_KIND_MODULE)
-        copy_type_name(objects, c_type_of(objects, call->self), call->owner, sizeof(call->owner));
+        copy_type_name(objects, pa_c_type_of(objects, call->self), call->owner, sizeof(call->owner));
     else if (pa_object_word(objects, call->self, PA_F_wrapper_module_dict, &dict) &&
              pa_dict_get(objects, dict, "__name__", &module))
         copy_str(objects, module, call->owner, sizeof(call->owner));
-    return length > 0;
+    return true;
 }
 
 /* Include/cpython/descrobject.h, PyDescrObject: d_type, d_name */
@@ -103,8 +86,7 @@ static bool read_one(struct pa_objects *objects, uint64_t function, uint64_t sel
         return false;
     if (objects->types.items[type].kind == PA_KIND_BUILTIN_FUNCTION)
         return self == 0 && read_function(objects, function, call);
-    if (self == 0 || !pa_text_is(&objects->text, objects->types.items[type].name, "method_descriptor") ||
-        !read_descriptor(objects, function, call))
+    if (self == 0 || objects->types.items[type].kind != PA_KIND_METHOD_DESCRIPTOR || !read_descriptor(objects, function, call))
         return false;
     call->self = self;
     return true;
@@ -126,7 +108,7 @@ static bool read_callable(struct pa_codes *codes, uint64_t function, uint64_t se
         }
         if (!read_one(objects, function, self, call))
             return false;
-        if (call->count == 0 || strcmp(call->name, "run") != 0 || strcmp(call->owner, "_contextvars.Context") != 0)
+        if (call->count == 0 || strcmp(call->name, "run") != 0 || pa_kind_of(objects, call->self) != PA_KIND_CONTEXT)
             return true;
         function = slot(codes, call->arguments);
         self = 0;

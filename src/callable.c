@@ -26,16 +26,63 @@ uint64_t pa_method_function(struct pa_objects *objects, uint64_t object, uint64_
     return function;
 }
 
-struct pa_text pa_builtin_name(struct pa_objects *objects, uint64_t object)
+uint32_t pa_c_type_of(struct pa_objects *objects, uint64_t object)
 {
-    uint64_t definition, name;
-    char text[128];
-    /* Include/methodobject.h, PyMethodDef: ml_name is its first field */
+    uint32_t type = pa_type_of(objects, object);
+    uint64_t flags, base;
+    for (uint32_t i = 0; type != PA_NONE && i < PA_MAX_BASES; i++) {
+        uint64_t address = objects->types.items[type].address;
+        if (!pa_object_word(objects, address, PA_F_type_flags, &flags) ||
+            (flags & (PA_TPFLAGS_HEAPTYPE | PA_TPFLAGS_IMMUTABLETYPE)) != PA_TPFLAGS_HEAPTYPE ||
+            !pa_object_word(objects, address, PA_F_type_base, &base))
+            break;
+        type = pa_type_at(objects, base);
+    }
+    return type;
+}
+
+/* The name under which a dict has a function; of a type's, the descriptor of the method with this definition. */
+static uint32_t name_in(struct pa_objects *objects, uint64_t dict, uint64_t function, uint64_t definition, char *text,
+                        uint32_t capacity)
+{
+    struct pa_dict_iterator iterator;
+    uint64_t key, value, method, left;
+    uint32_t length;
+    if (!pa_dict_begin(objects, dict, &iterator) || iterator.count > PA_MAX_CLASS_ENTRIES)
+        return 0;
+    while (pa_dict_next(objects, &iterator, &key, &value)) {
+        /* Include/cpython/descrobject.h, PyMethodDescrObject: d_type, d_name, d_qualname, d_method */
+        bool found =
+            value == function ||
+            (pa_kind_of(objects, value) == PA_KIND_METHOD_DESCRIPTOR &&
+             pa_memory_u64(objects->memory, value + PA_OFFSET(objects->layout, object_size) + 24, &method) && method == definition);
+        if (found && pa_str_read_some(objects, key, (capacity - 1) / 4, text, &length, &left))
+            return length;
+    }
+    return 0;
+}
+
+uint32_t pa_builtin_name(struct pa_objects *objects, uint64_t object, char *text, uint32_t capacity)
+{
+    uint64_t definition, name, self, dict;
+    uint32_t length = 0, type;
+    text[0] = '\0';
     if (pa_kind_of(objects, object) != PA_KIND_BUILTIN_FUNCTION ||
         !pa_object_word(objects, object, PA_F_builtin_definition, &definition) ||
-        !pa_memory_u64(objects->memory, definition, &name))
-        return pa_no_text;
-    return pa_arena_add(objects->work, &objects->text, text, pa_memory_string(objects->memory, name, text, sizeof(text)));
+        !pa_object_word(objects, object, PA_F_builtin_self, &self))
+        return 0;
+    /* Include/methodobject.h, PyMethodDef: ml_name is its first field */
+    if (pa_memory_u64(objects->memory, definition, &name))
+        length = pa_memory_string(objects->memory, name, text, capacity - 1);
+    if (length == 0 && pa_kind_of(objects, self) == PA_KIND_MODULE) {
+        if (pa_object_word(objects, self, PA_F_wrapper_module_dict, &dict))
+            length = name_in(objects, dict, object, definition, text, capacity);
+    } else if (length == 0 && (type = pa_c_type_of(objects, self)) != PA_NONE) {
+        if (pa_object_word(objects, objects->types.items[type].address, PA_F_type_dict, &dict))
+            length = name_in(objects, dict, object, definition, text, capacity);
+    }
+    text[length] = '\0';
+    return length;
 }
 
 /* The id of the code object of a function made in Python; PA_NONE if it is none. */

@@ -21,8 +21,16 @@ uint64_t pa_partial_function(struct pa_objects *objects, uint64_t object);
 /** The function of a bound method, and what it is bound to; the object itself, bound to nothing (0), if it is none. */
 uint64_t pa_method_function(struct pa_objects *objects, uint64_t object, uint64_t *self);
 
-/** The name of a function made in C; empty if it is none. In the arena of objects. */
-struct pa_text pa_builtin_name(struct pa_objects *objects, uint64_t object);
+/**
+ * The name of a function made in C, by its definition. Where that cannot be read, as in a core without the files: by the module or type that
+ * it is in.
+ *
+ * @return its length; 0 if it is none, or has no name. @p text has @p capacity bytes of room, of which a NUL takes one.
+ */
+uint32_t pa_builtin_name(struct pa_objects *objects, uint64_t object, char *text, uint32_t capacity);
+
+/** The class made in C that an object is an instance of, past those made in Python: its methods made in C are that one's. As pa_type_of(). */
+uint32_t pa_c_type_of(struct pa_objects *objects, uint64_t object);
 
 /** Whether an object is the function with this qualified name (ASCII) of a file whose name ends with @p file. */
 bool pa_is_function(struct pa_codes *codes, uint64_t object, const char *qualname, const char *file);

@@ -94,9 +94,10 @@ static void read_callback(struct pa_graph *graph, struct pa_loop_facts *facts)
         return;
     facts->callback = pa_partial_function(graph->objects, callback);
     pa_callable_read(graph->codes, facts->callback, &facts->called);
-    struct pa_text builtin = facts->called.line == 0 ? pa_builtin_name(graph->objects, facts->callback) : pa_no_text;
-    if (builtin.length)
-        facts->called.name = builtin;
+    char name[128];
+    uint32_t length = facts->called.line == 0 ? pa_builtin_name(graph->objects, facts->callback, name, sizeof(name)) : 0;
+    if (length > 0)
+        facts->called.name = pa_arena_add(graph->work, &graph->objects->text, name, length);
 }
 
 /* ---- its queues */

@@ -48,6 +48,7 @@ static const struct {
     {PA_KIND_FUNCTION, "function", "PyFunction_Type", "types", "FunctionType"},
     {PA_KIND_METHOD, "method", "PyMethod_Type", "types", "MethodType"},
     {PA_KIND_BUILTIN_FUNCTION, "builtin_function_or_method", "PyCFunction_Type", "types", "BuiltinFunctionType"},
+    {PA_KIND_METHOD_DESCRIPTOR, "method_descriptor", "PyMethodDescr_Type", "types", "MethodDescriptorType"},
     {PA_KIND_CELL, "cell", "PyCell_Type", "types", "CellType"},
     {PA_KIND_TYPE, "type", "PyType_Type", "builtins", "type"},
     {PA_KIND_EXCEPTION, "BaseException", NULL, "builtins", "BaseException"}, /* the symbol is that of a pointer */

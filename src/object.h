@@ -40,8 +40,9 @@ enum pa_kind {
     PA_KIND_LIST,
     PA_KIND_FROZENSET,
     PA_KIND_FUNCTION,
-    PA_KIND_METHOD,           /* bound */
-    PA_KIND_BUILTIN_FUNCTION, /* function or method made in C */
+    PA_KIND_METHOD,            /* bound */
+    PA_KIND_BUILTIN_FUNCTION,  /* function or method made in C */
+    PA_KIND_METHOD_DESCRIPTOR, /* method made in C, in its type */
     PA_KIND_CELL,
     PA_KIND_TYPE,      /* a class */
     PA_KIND_EXCEPTION, /* an instance of BaseException or of a subclass of it */

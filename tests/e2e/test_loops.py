@@ -45,7 +45,7 @@ def test_head_says_what_loops_do(gdb, build):
         )),
         ("blocked", (
             "MainThread (thread X): in stop (oracle.py:X), in posix.abort",
-            "sleep (thread X): in sleeps (blocked.py:67), in time.sleep for 4,000 s",
+            "sleep (thread X): in sleeps (blocked.py:66), in time.sleep for 4,000 s",
             "… 24 more threads",
         )),
     ],

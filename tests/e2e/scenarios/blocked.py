@@ -4,7 +4,6 @@ No task is alive: each thread is blocked in something else. The scenario says of
 
 import asyncio
 import concurrent.futures
-import contextvars
 import functools
 import os
 import queue
@@ -115,8 +114,7 @@ truth("poll", "select", "select.epoll.poll", None, lambda: poll.poll())
 truth("select", "select", "_PollLikeSelector.select", None, selects, selector)
 truth("read", "read", "posix.read", None, reads, reader)
 truth("target", "sleep", "time.sleep", None, time.sleep, 4000, seconds=4000)
-context = contextvars.copy_context()
-truth("partial", "sleep", "time.sleep", None, functools.partial(context.run, time.sleep, 4000.25), seconds=4000.25)
+truth("partial", "sleep", "time.sleep", None, functools.partial(time.sleep, 4000.25), seconds=4000.25)
 truth("method", "socket", "_socket.socket.recv", left, functools.partial(left.recv), 10)
 truth("other", "call", "_signal.pause", None, signal.pause)
 # Of Python code that only runs nothing is known.
