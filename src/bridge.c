@@ -43,16 +43,20 @@ static uint64_t innermost_frame(const struct pa_graph *graph, const struct pa_gr
     return frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
 }
 
-static void add_held(struct pa_graph *graph, uint64_t object)
+/* @return whether it is new. */
+static bool add_awaitable(struct pa_graph *graph, uint64_t object, uint64_t variable)
 {
-    if (object == 0 || pa_index_find(&graph->held_index, graph->held.items, sizeof(object), object) != PA_NONE)
-        return;
-    uint64_t *slot = pa_array_push(graph->work, &graph->held, PA_MAX_GREENLETS);
+    if (object == 0 ||
+        pa_index_find(&graph->awaitable_index, graph->awaitables.items, sizeof(struct pa_awaitable), object) != PA_NONE)
+        return false;
+    struct pa_awaitable *slot = pa_array_push(graph->work, &graph->awaitables, PA_MAX_GREENLETS);
     if (!slot)
-        return;
-    *slot = object;
-    if (!pa_index_add(graph->work, &graph->held_index, graph->held.items, sizeof(object), graph->held.count - 1))
-        graph->held.count--;
+        return false;
+    *slot = (struct pa_awaitable){object, variable};
+    if (!pa_index_add(graph->work, &graph->awaitable_index, graph->awaitables.items, sizeof(struct pa_awaitable),
+                      graph->awaitables.count - 1))
+        graph->awaitables.count--;
+    return true;
 }
 
 /* What awaiting an object leads to, as a chain has it: chains have no links for wrappers. The object itself if it is no awaitable of another. */
@@ -81,9 +85,9 @@ static uint64_t inside_of(struct pa_graph *graph, uint64_t object)
  * What the innermost frames of all suspended greenlets refer to: only a coroutine that awaits one of these can be a bridge. So a million
  * tasks cost no look at their variables.
  */
-static void read_held(struct pa_graph *graph)
+static void read_awaitables(struct pa_graph *graph)
 {
-    graph->held_read = true;
+    graph->awaitables_read = true;
     for (uint32_t id = 0; id < graph->greenlets.count && pa_work_step(graph->work); id++) {
         const struct pa_greenlet *greenlet = &graph->greenlets.items[id];
         if (greenlet->state != PA_GREENLET_SUSPENDED || greenlet->frame_count == 0)
@@ -91,19 +95,11 @@ static void read_held(struct pa_graph *graph)
         uint64_t iframe = innermost_frame(graph, greenlet);
         uint32_t count = variable_count(graph, iframe);
         for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
-            uint64_t object = variable_at(graph, iframe, i);
-            add_held(graph, object);
-            for (uint32_t step = 0; object != 0 && step < PA_MAX_WRAPPERS; step++) {
+            uint64_t variable = variable_at(graph, iframe, i), object = variable;
+            for (uint32_t step = 0; add_awaitable(graph, object, variable) && step < PA_MAX_WRAPPERS; step++)
                 object = inside_of(graph, object);
-                add_held(graph, object);
-            }
         }
     }
-}
-
-static bool is_held(struct pa_graph *graph, uint64_t object)
-{
-    return pa_index_find(&graph->held_index, graph->held.items, sizeof(object), object) != PA_NONE;
 }
 
 /* The object whose __await__ is a function that yields: the generator has it for its first variable, self. 0 if there is none. */
@@ -124,24 +120,6 @@ static bool has_variable(struct pa_graph *graph, uint64_t iframe, uint64_t objec
     return false;
 }
 
-/* Whether a coroutine's frame has the same awaitable as a greenlet's innermost one, and what is awaited was made by that. */
-static bool share_awaitable(struct pa_graph *graph, uint64_t coroutine_frame, uint64_t iframe, uint64_t awaited)
-{
-    uint32_t count = variable_count(graph, iframe);
-    uint64_t self = self_of(graph, awaited);
-    for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
-        uint64_t object = variable_at(graph, iframe, i), inside = object;
-        bool leads = self != 0 && object == self;
-        for (uint32_t step = 0; object != 0 && !leads && step < PA_MAX_WRAPPERS; step++) {
-            inside = inside_of(graph, inside);
-            leads = inside == awaited;
-        }
-        if (leads && has_variable(graph, coroutine_frame, object))
-            return true;
-    }
-    return false;
-}
-
 /* The suspended greenlet that a variable of a frame refers to, or PA_NONE. */
 static uint32_t greenlet_in(struct pa_graph *graph, uint64_t iframe, uint32_t place)
 {
@@ -151,21 +129,33 @@ static uint32_t greenlet_in(struct pa_graph *graph, uint64_t iframe, uint32_t pl
     return greenlet && greenlet->state == PA_GREENLET_SUSPENDED && greenlet->frame_count > 0 ? id : PA_NONE;
 }
 
-/* The greenlet between a coroutine and what it awaits, or PA_NONE. */
-static uint32_t find(struct pa_graph *graph, uint64_t coroutine, uint64_t awaited)
+/* The greenlet between a coroutine and what it awaits, if the greenlet has an awaitable that this is or was made by; or PA_NONE. */
+static uint32_t find_with(struct pa_graph *graph, uint64_t coroutine, uint64_t awaited, uint64_t awaitable)
 {
-    if (awaited == 0 || !(is_held(graph, awaited) || is_held(graph, self_of(graph, awaited))) ||
-        !pa_kind_is_gen(pa_kind_of(graph->objects, coroutine)))
-        return PA_NONE;
     uint64_t iframe = coroutine + PA_OFFSET(graph->layout, gen_iframe);
     uint32_t count = variable_count(graph, iframe);
+    if (awaitable != awaited && !has_variable(graph, iframe, awaitable))
+        return PA_NONE;
     for (uint32_t i = 0; i < count && pa_work_step(graph->work); i++) {
         uint32_t id = greenlet_in(graph, iframe, i);
-        uint64_t inner = id == PA_NONE ? 0 : innermost_frame(graph, &graph->greenlets.items[id]);
-        if (inner != 0 && (has_variable(graph, inner, awaited) || share_awaitable(graph, iframe, inner, awaited)))
+        if (id != PA_NONE && has_variable(graph, innermost_frame(graph, &graph->greenlets.items[id]), awaitable))
             return id;
     }
     return PA_NONE;
+}
+
+static uint32_t find(struct pa_graph *graph, uint64_t coroutine, uint64_t awaited)
+{
+    if (awaited == 0)
+        return PA_NONE;
+    uint32_t known = pa_index_find(&graph->awaitable_index, graph->awaitables.items, sizeof(struct pa_awaitable), awaited);
+    uint64_t self = known == PA_NONE ? self_of(graph, awaited) : 0;
+    if (self != 0)
+        known = pa_index_find(&graph->awaitable_index, graph->awaitables.items, sizeof(struct pa_awaitable), self);
+    if (known == PA_NONE || !pa_kind_is_gen(pa_kind_of(graph->objects, coroutine)))
+        return PA_NONE;
+    uint32_t id = self == 0 ? find_with(graph, coroutine, awaited, awaited) : PA_NONE;
+    return id != PA_NONE ? id : find_with(graph, coroutine, awaited, graph->awaitables.items[known].variable);
 }
 
 /* Put a greenlet's frames behind the link at @p place, outermost first as links are. @return how many. */
@@ -265,8 +255,8 @@ void pa_bridge(struct pa_graph *graph, struct pa_chain *chain, uint64_t waiter)
 {
     if (graph->greenlets.count == 0 || chain->end == PA_END_EXECUTING || chain->end == PA_END_CREATED)
         return;
-    if (!graph->held_read)
-        read_held(graph);
+    if (!graph->awaitables_read)
+        read_awaitables(graph);
     if (chain->end == PA_END_YIELD)
         enter_portals(graph, chain, waiter);
     for (uint32_t i = 0; i < chain->links.count && pa_work_step(graph->work); i++) {

@@ -37,8 +37,8 @@ void pa_graph_deinit(struct pa_graph *graph)
     pa_index_free(work, &graph->thread_index);
     pa_index_free(work, &graph->thread_frame_index);
     pa_index_free(work, &graph->greenlet_index);
-    pa_array_free(work, &graph->held);
-    pa_index_free(work, &graph->held_index);
+    pa_array_free(work, &graph->awaitables);
+    pa_index_free(work, &graph->awaitable_index);
     pa_index_free(work, &graph->loop_index);
     pa_array_free(work, &graph->runs);
     pa_index_free(work, &graph->run_index);

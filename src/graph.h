@@ -71,6 +71,12 @@ struct pa_greenlet {
     bool is_noticed; /* PA_GREENLET_THREAD_EXITED: greenlet has thrown its frames away */
 };
 
+/** An object that a suspended greenlet may wait for: a variable of its innermost frame, or what awaiting this leads to. */
+struct pa_awaitable {
+    uint64_t object; /* first: of the index */
+    uint64_t variable;
+};
+
 struct pa_loop {
     uint64_t address; /* first: of the index */
     uint32_t thread;  /* index of the thread that runs it, or PA_NONE */
@@ -179,8 +185,8 @@ struct pa_graph {
     PA_ARRAY(struct pa_greenlet) greenlets;
     struct pa_index greenlet_index;
     struct pa_thread_frames greenlet_frames;
-    PA_ARRAY(uint64_t) held; /* bridge.c: objects that suspended greenlets may wait for */
-    struct pa_index held_index;
+    PA_ARRAY(struct pa_awaitable) awaitables; /* bridge.c: objects that suspended greenlets may wait for */
+    struct pa_index awaitable_index;
     const char *greenlets_how; /* how they were found; NULL: the process has no greenlets */
     PA_ARRAY(struct pa_loop) loops;
     struct pa_index loop_index;
@@ -189,7 +195,7 @@ struct pa_graph {
     PA_ARRAY(struct pa_node_run) runs;            /* the nodes again, for look-ups */
     struct pa_index run_index;                    /* by page: of each page's runs the first */
     bool only_run;                                /* the last run is the only one of its page */
-    bool held_read;                               /* held is filled */
+    bool awaitables_read;                         /* awaitables is filled */
     struct pa_recent recent_awaiter, recent_loop; /* key 0: none; the children of one task group have the same */
     uint32_t live_count;                          /* of these, pending ones */
     uint32_t task_count;                          /* nodes that are tasks */

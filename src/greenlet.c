@@ -5,7 +5,7 @@
  * first part has been the same since greenlet 3.1.1; where the members behind it are is read off a main greenlet, which holds its own
  * address there. See layout_fields.h, greenlet_impl.
  */
-#include "greenlet.h"
+#include "greenlet_parts.h"
 
 #include "gc.h"
 #include "limits.h"
@@ -16,29 +16,6 @@
 /* The members of greenlet's ThreadState that are read: main_greenlet, current_greenlet. TThreadState.hpp. */
 #define THREAD_STATE_MAIN    0u
 #define THREAD_STATE_CURRENT 8u
-
-/* Include/cpython/pystate.h, struct _err_stackitem {exc_value, previous_item} */
-#define STACKITEM_PREVIOUS 8u
-
-/* Words of a module's thread-local variables that are looked at: greenlet has two or three. */
-#define TLS_WORDS 8u
-
-/* A main greenlet: the thread that it stands for. */
-struct main_greenlet {
-    uint64_t address; /* first: of the index */
-    uint64_t state;   /* greenlet's ThreadState; 0: the thread has exited */
-    uint64_t current; /* the greenlet that runs; 0: unknown */
-    uint32_t thread;  /* index, or PA_NONE */
-};
-
-struct reader {
-    struct pa_graph *graph;
-    PA_ARRAY(struct main_greenlet) mains;
-    struct pa_index main_index;
-    PA_ARRAY(uint64_t) types; /* of greenlets, for a search of memory */
-    uint64_t type;            /* the one that is searched for */
-    bool collecting;          /* during a collection the links of its lists are no links */
-};
 
 /* What the C++ object says, as far as it is the same in all versions. */
 struct impl {
@@ -99,7 +76,7 @@ static bool is_linked(struct pa_graph *graph, uint64_t address)
            (pa_memory_u64(graph->memory, previous & ~3ull, &back) && (back & ~3ull) == head);
 }
 
-static void add_type(struct reader *reader, uint64_t type)
+static void add_type(struct pa_greenlet_reader *reader, uint64_t type)
 {
     for (uint32_t i = 0; i < reader->types.count; i++) {
         if (reader->types.items[i] == type)
@@ -113,7 +90,7 @@ static void add_type(struct reader *reader, uint64_t type)
 /* The type's address stands in its objects' ob_type, and in its subclasses' tp_base. */
 static bool type_hit(void *context, uint64_t address)
 {
-    struct reader *reader = context;
+    struct pa_greenlet_reader *reader = context;
     struct pa_graph *graph = reader->graph;
     uint64_t object = address - PA_OFFSET(graph->layout, object_type), subclass = address - PA_OFFSET(graph->layout, type_base);
     uint32_t type = pa_type_at(graph->objects, reader->type);
@@ -127,7 +104,7 @@ static bool type_hit(void *context, uint64_t address)
     return graph->work->fatal == PA_OK;
 }
 
-static void search_memory(struct reader *reader)
+static void search_memory(struct pa_greenlet_reader *reader)
 {
     struct pa_graph *graph = reader->graph;
     add_type(reader, pa_objects_known(graph->objects, PA_KIND_GREENLET));
@@ -145,7 +122,7 @@ static bool listed(void *context, uint64_t object, uint32_t type)
 }
 
 /* greenlet supports no sub-interpreters: all greenlets are in the lists of the main one. */
-static void find_all(struct reader *reader)
+static void find_all(struct pa_greenlet_reader *reader)
 {
     struct pa_graph *graph = reader->graph;
     struct pa_gc_walk walk = {0};
@@ -208,97 +185,32 @@ static void calibrate(struct pa_graph *graph)
                          "no main greenlet tells the layout: parents, threads and what runs stay unknown", PA_NONE);
 }
 
-/* ---- threads */
+/* ---- main greenlets */
 
-/*
- * The thread of a suspended greenlet: its saved exception state is linked, through those of the generators that it is in, to the thread's
- * own. CPython: Include/cpython/pystate.h, PyThreadState.exc_state; greenlet: TExceptionState.cpp.
- */
-static uint32_t thread_of_exceptions(struct pa_graph *graph, uint64_t item)
+static struct pa_main_greenlet *main_of(struct pa_greenlet_reader *reader, uint64_t address)
 {
-    uint64_t mark = 0; /* a circle comes back to it: Brent's algorithm */
-    for (uint32_t step = 0; item != 0 && item != mark && step < PA_MAX_EXCEPTION_ITEMS && pa_work_step(graph->work); step++) {
-        if ((step & (step - 1)) == 0)
-            mark = item;
-        for (uint32_t i = 0; i < graph->threads.count; i++) {
-            if (item - graph->threads.items[i].address < PA_OFFSET(graph->layout, thread_size))
-                return i;
-        }
-        if (item % 8 != 0 || !pa_memory_u64(graph->memory, item + STACKITEM_PREVIOUS, &item))
-            break;
-    }
-    return PA_NONE;
-}
-
-static struct main_greenlet *main_of(struct reader *reader, uint64_t address)
-{
-    uint32_t id = pa_index_find(&reader->main_index, reader->mains.items, sizeof(struct main_greenlet), address);
+    uint32_t id = pa_index_find(&reader->main_index, reader->mains.items, sizeof(struct pa_main_greenlet), address);
     return id == PA_NONE ? NULL : &reader->mains.items[id];
 }
 
-static void read_mains(struct reader *reader)
+static void read_mains(struct pa_greenlet_reader *reader)
 {
     struct pa_graph *graph = reader->graph;
     for (uint32_t i = 0; i < graph->greenlets.count && pa_work_step(graph->work); i++) {
         const struct pa_greenlet *greenlet = &graph->greenlets.items[i];
-        struct main_greenlet main = {.address = greenlet->address, .thread = PA_NONE};
+        struct pa_main_greenlet main = {.address = greenlet->address, .thread = PA_NONE};
         if (!greenlet->is_main || !PA_HAS(graph->layout, greenlet_impl_thread_state) ||
             !pa_memory_u64(graph->memory, greenlet->impl + PA_OFFSET(graph->layout, greenlet_impl_thread_state), &main.state))
             continue;
         if (main.state != 0 && !pa_memory_u64(graph->memory, main.state + THREAD_STATE_CURRENT, &main.current))
             main.current = 0;
-        struct main_greenlet *slot = pa_array_push(graph->work, &reader->mains, PA_MAX_THREADS);
+        struct pa_main_greenlet *slot = pa_array_push(graph->work, &reader->mains, PA_MAX_THREADS);
         if (!slot)
             return;
         *slot = main;
         pa_index_add(graph->work, &reader->main_index, reader->mains.items, sizeof(main), reader->mains.count - 1);
+        pa_greenlet_add_state(reader, main.state, reader->mains.count - 1);
     }
-}
-
-/* Note it if a block of a thread's thread-local variables holds the address of a ThreadState that has no thread yet. */
-static void look_into_block(struct reader *reader, uint64_t block, uint32_t thread)
-{
-    uint64_t words[TLS_WORDS];
-    if (block == 0 || block % 8 != 0 || !pa_memory_read(reader->graph->memory, block, sizeof(words), words))
-        return;
-    for (uint32_t i = 0; i < TLS_WORDS; i++) {
-        for (uint32_t k = 0; words[i] != 0 && k < reader->mains.count; k++) {
-            struct main_greenlet *main = &reader->mains.items[k];
-            if (main->thread == PA_NONE && main->state == words[i])
-                main->thread = thread;
-        }
-    }
-}
-
-/*
- * A thread of which no greenlet is suspended is told by greenlet's thread-local variable, the ThreadState's address (TThreadStateDestroy.cpp,
- * g_thread_state_global). A thread's blocks of such variables are listed in its dtv, whose address is the second word at pthread_self().
- * glibc: sysdeps/x86_64/nptl/tls.h, tcbhead_t; sysdeps/generic/dl-dtv.h: 16 bytes each, and how many stands in the entry before the first
- * two. musl: src/internal/pthread_impl.h; the first word tells how many.
- */
-static void look_into_thread(struct reader *reader, uint32_t thread)
-{
-    struct pa_memory *memory = reader->graph->memory;
-    uint64_t dtv, count, block, pthread_id = reader->graph->threads.items[thread].pthread_id;
-    if (pthread_id == 0 || pthread_id % 8 != 0 || !pa_memory_u64(memory, pthread_id + 8, &dtv) || dtv % 8 != 0)
-        return;
-    if (pa_memory_u64(memory, dtv - 16, &count) && count <= PA_MAX_TLS_MODULES) {
-        for (uint64_t i = 1; i <= count && pa_work_step(reader->graph->work) && pa_memory_u64(memory, dtv + 16 * i, &block); i++)
-            look_into_block(reader, block, thread);
-    }
-    if (pa_memory_u64(memory, dtv, &count) && count <= PA_MAX_TLS_MODULES) {
-        for (uint64_t i = 1; i <= count && pa_work_step(reader->graph->work) && pa_memory_u64(memory, dtv + 8 * i, &block); i++)
-            look_into_block(reader, block, thread);
-    }
-}
-
-static void find_other_threads(struct reader *reader)
-{
-    bool missing = false;
-    for (uint32_t i = 0; i < reader->mains.count; i++)
-        missing = missing || (reader->mains.items[i].thread == PA_NONE && reader->mains.items[i].state != 0);
-    for (uint32_t i = 0; missing && i < reader->graph->threads.count; i++)
-        look_into_thread(reader, i);
 }
 
 /* ---- what each greenlet does */
@@ -311,7 +223,7 @@ static uint64_t tail_word(struct pa_graph *graph, const struct pa_greenlet *gree
 
 /* greenlet: greenlet.cpp, "States"; TStackState.cpp. A thread that has exited leaves its suspended greenlets as they are until one is asked. */
 static enum pa_greenlet_state state_of(const struct pa_greenlet *greenlet, const struct impl *impl,
-                                       const struct main_greenlet *main)
+                                       const struct pa_main_greenlet *main)
 {
     if (main && main->current == greenlet->address && impl->stack_stop != 0)
         return PA_GREENLET_RUNNING;
@@ -322,7 +234,7 @@ static enum pa_greenlet_state state_of(const struct pa_greenlet *greenlet, const
     return main && main->state == 0 ? PA_GREENLET_THREAD_EXITED : PA_GREENLET_SUSPENDED;
 }
 
-static void read_state(struct reader *reader, struct pa_greenlet *greenlet)
+static void read_state(struct pa_greenlet_reader *reader, struct pa_greenlet *greenlet)
 {
     struct pa_graph *graph = reader->graph;
     const struct pa_layout *layout = graph->layout;
@@ -335,20 +247,20 @@ static void read_state(struct reader *reader, struct pa_greenlet *greenlet)
         greenlet->main = tail_word(graph, greenlet, PA_OFFSET(layout, greenlet_impl_main));
         greenlet->parent = tail_word(graph, greenlet, PA_OFFSET(layout, greenlet_impl_parent));
     }
-    struct main_greenlet *main = main_of(reader, greenlet->main);
+    struct pa_main_greenlet *main = main_of(reader, greenlet->main);
     greenlet->state = state_of(greenlet, &impl, main);
     greenlet->is_noticed = greenlet->state == PA_GREENLET_THREAD_EXITED && impl.stack_stop == 0;
     if (greenlet->state == PA_GREENLET_PENDING)
         greenlet->run = tail_word(graph, greenlet, PA_OFFSET(layout, greenlet_impl_run));
     if (main && main->thread == PA_NONE && greenlet->state == PA_GREENLET_SUSPENDED)
-        main->thread = thread_of_exceptions(graph, impl.exc_info);
+        main->thread = pa_greenlet_thread_of_exceptions(reader, impl.exc_info);
 }
 
-static void set_thread(struct reader *reader, uint32_t id)
+static void set_thread(struct pa_greenlet_reader *reader, uint32_t id)
 {
     struct pa_graph *graph = reader->graph;
     struct pa_greenlet *greenlet = &graph->greenlets.items[id];
-    const struct main_greenlet *main = main_of(reader, greenlet->main);
+    const struct pa_main_greenlet *main = main_of(reader, greenlet->main);
     if (!main || greenlet->state == PA_GREENLET_THREAD_EXITED)
         return;
     greenlet->thread = main->thread;
@@ -381,22 +293,26 @@ static void read_stack(struct pa_graph *graph, uint32_t id)
 
 void pa_read_greenlets(struct pa_graph *graph)
 {
-    struct reader reader = {.graph = graph};
+    struct pa_greenlet_reader reader = {.graph = graph};
     if (pa_objects_known(graph->objects, PA_KIND_GREENLET) == 0)
         return;
     pa_layout_set_greenlet(graph->objects->layout);
     find_all(&reader);
     calibrate(graph);
     read_mains(&reader);
+    pa_greenlet_sort_threads(&reader);
     for (uint32_t i = 0; i < graph->greenlets.count && pa_work_step(graph->work); i++)
         read_state(&reader, &graph->greenlets.items[i]);
-    find_other_threads(&reader);
+    pa_greenlet_find_threads(&reader);
     for (uint32_t i = 0; i < graph->greenlets.count && pa_work_step(graph->work); i++) {
         set_thread(&reader, i);
         read_stack(graph, i);
     }
     pa_array_free(graph->work, &reader.mains);
     pa_index_free(graph->work, &reader.main_index);
+    pa_array_free(graph->work, &reader.states);
+    pa_index_free(graph->work, &reader.state_index);
+    pa_array_free(graph->work, &reader.ranges);
     pa_array_free(graph->work, &reader.types);
 }
 

@@ -26,8 +26,7 @@ static uint32_t parent_of(struct pa_graph *graph, uint32_t id)
     uint32_t thread = greenlet->thread;
     if (greenlet->state != PA_GREENLET_RUNNING && greenlet->state != PA_GREENLET_SUSPENDED)
         return PA_NONE;
-    /* A chain of parents that is longer than there are greenlets goes round in a circle. */
-    for (uint32_t step = 0; step < graph->greenlets.count && pa_work_step(graph->work); step++) {
+    for (uint32_t step = 0; step < PA_MAX_DEAD_PARENTS && pa_work_step(graph->work); step++) {
         uint32_t parent = greenlet_at(graph, greenlet->parent);
         if (parent == PA_NONE)
             return PA_NONE;

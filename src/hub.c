@@ -49,6 +49,12 @@ bool pa_hub_is_blocked(struct pa_graph *graph, uint32_t id, struct pa_hub_blocke
     if (thread->greenlet == PA_NONE || thread->own_frames == 0 ||
         pa_gevent_is_hub(graph, &graph->greenlets.items[thread->greenlet]))
         return false;
+    const struct pa_thread_frame *frame = &graph->thread_frames.items[thread->first_frame];
+    if (!pa_c_call_read(graph->codes, pa_thread_frame_address(graph, frame), &call))
+        return false;
+    pa_blocked_read(graph, id, &blocked->call);
+    if (!waits(graph, &blocked->call, &call))
+        return false;
     for (uint32_t i = 0; i < graph->greenlets.count && pa_work_step(graph->work); i++) {
         const struct pa_greenlet *greenlet = &graph->greenlets.items[i];
         if (greenlet->thread != id || greenlet->state != PA_GREENLET_SUSPENDED)
@@ -58,10 +64,5 @@ bool pa_hub_is_blocked(struct pa_graph *graph, uint32_t id, struct pa_hub_blocke
         else
             blocked->others++;
     }
-    const struct pa_thread_frame *frame = &graph->thread_frames.items[thread->first_frame];
-    if (blocked->hub == PA_NONE || blocked->others == 0 ||
-        !pa_c_call_read(graph->codes, pa_thread_frame_address(graph, frame), &call))
-        return false;
-    pa_blocked_read(graph, id, &blocked->call);
-    return waits(graph, &blocked->call, &call);
+    return blocked->hub != PA_NONE && blocked->others > 0;
 }

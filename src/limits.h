@@ -94,8 +94,12 @@
 #define PA_MAX_GREENLETS      (1u << 24)
 #define PA_MAX_GREENLET_TYPES 4096u
 
-/* Items between a greenlet's exception state and its thread's: one a generator that handles an exception. */
-#define PA_MAX_EXCEPTION_ITEMS 65536u
+/* Items between greenlets' exception states and their threads': one a generator that handles an exception, and one greenlet of each thread
+   is followed. */
+#define PA_MAX_EXCEPTION_ITEMS (1u << 22)
+
+/* Parents that have ended which lead to the one that has not: each switch passes over them, so nobody makes many. */
+#define PA_MAX_DEAD_PARENTS 1024u
 
 /* Children of gather() calls that are counted, of all that are shown: a million tasks are waited for once, not once by each other. */
 #define PA_MAX_COUNTED (1u << 24)
@@ -123,8 +127,8 @@
 #define PA_MAX_WRAPPERS 3u
 
 /* Coroutines that are followed to find the one that a portal drives: it has one or two. Portals inside one another. */
-#define PA_MAX_PORTAL_TRIES 16u
-#define PA_MAX_PORTALS      16u
+#define PA_MAX_PORTAL_TRIES 4u
+#define PA_MAX_PORTALS      8u
 
 /* Those who wait for one greenlet. Of some thousand nobody reads more, and each member of a pool has as many. */
 #define PA_MAX_GREENLET_AWAITERS 4096u

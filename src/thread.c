@@ -85,12 +85,16 @@ void pa_read_frames(struct pa_graph *graph, uint64_t innermost, uint64_t owner, 
 static void add_parents_frames(struct pa_graph *graph, const struct pa_thread *thread, uint32_t id)
 {
     struct pa_thread_frames *frames = &graph->thread_frames;
-    /* Each greenlet has one parent; a chain that is longer than there are greenlets goes round in a circle. */
-    for (uint32_t step = 0; id != PA_NONE && step < graph->greenlets.count && pa_work_step(graph->work); step++) {
+    uint32_t mark = PA_NONE; /* a circle comes back to it: Brent's algorithm */
+    for (uint32_t step = 0; id != PA_NONE && id != mark && pa_work_step(graph->work); step++) {
         uint64_t parent = graph->greenlets.items[id].parent;
+        if ((step & (step - 1)) == 0)
+            mark = id;
         id = pa_index_find(&graph->greenlet_index, graph->greenlets.items, sizeof(struct pa_greenlet), parent);
         const struct pa_greenlet *greenlet = id == PA_NONE ? NULL : &graph->greenlets.items[id];
-        if (!greenlet || greenlet->state != PA_GREENLET_SUSPENDED || greenlet->thread != (uint32_t)(thread - graph->threads.items))
+        if (!greenlet || greenlet->thread != (uint32_t)(thread - graph->threads.items))
+            return;
+        if (greenlet->state != PA_GREENLET_SUSPENDED)
             continue; /* a parent that has ended is passed over, as greenlet does */
         if (frames->count > thread->first_frame)
             frames->items[frames->count - 1].from_c = true;
