@@ -296,6 +296,12 @@ static void find_objects(struct seed *seed)
         add_object(seed, graph->nodes.items[i].address);
     for (uint32_t i = 0; i < graph->thread_frames.count; i++)
         add_object(seed, graph->thread_frames.items[i].object);
+    for (uint32_t i = 0; i < graph->greenlets.count; i++) {
+        add_object(seed, graph->greenlets.items[i].address);
+        add_object(seed, graph->greenlets.items[i].impl);
+    }
+    for (uint32_t i = 0; i < graph->greenlet_frames.count; i++)
+        add_object(seed, graph->greenlet_frames.items[i].object);
     for (uint32_t i = 0; i < graph->codes->codes.count; i++) {
         add_object(seed, graph->codes->codes.items[i].address);
         add_object(seed, graph->codes->codes.items[i].linetable);
@@ -340,16 +346,20 @@ static void set_bytes(struct seed *seed, const uint8_t *bytes, uint64_t size)
 /* Mark the pages that any request reads. */
 static void touch(struct seed *seed, uint8_t *touched)
 {
-    for (uint32_t n = 0; n < 16; n++) {
-        struct pa_request request = {.command = n % 4, .format = n / 4 % 2, .flags = PA_REQUEST_ALL, .thread = PA_THREAD_DEFAULT};
-        request.flags |= PA_REQUEST_LOCALS | PA_REQUEST_CONTEXT;
+    for (uint32_t n = 0; n < 20; n++) {
+        struct pa_request request = {.command = n % 5, .format = n / 5 % 2, .flags = PA_REQUEST_ALL, .thread = PA_THREAD_DEFAULT};
+        request.flags |= PA_REQUEST_LOCALS | PA_REQUEST_CONTEXT | PA_REQUEST_INSTRUMENTATION;
         struct pa_session *session;
         serve(seed, false);
         run.sections = true;
-        run.symbols = n < 8;
+        run.symbols = n < 10;
         run.member_offset = -1;
         run.touched = touched;
-        if (pa_session_create(&target, &session) != PA_OK || pa_session_run(session, &request) != PA_OK)
+        enum pa_status status = pa_session_create(&target, &session);
+        if (status == PA_OK)
+            status = pa_session_run(session, &request);
+        bool no_greenlets = status == PA_FAILED && request.command == PA_COMMAND_GREENLETS; /* images made by hand have none */
+        if (status != PA_OK && !no_greenlets)
             fail(session ? pa_session_error(session) : "no session");
         pa_session_destroy(session);
     }
@@ -611,10 +621,13 @@ static void run_request(struct pa_session *session, struct input *input)
     static const char *const texts[] = {"*",       "Task-*",        "[", "\xff\x1b\n", "", "shared",
                                         "sleeper", "program.py:20", ":", "main.py:15"};
     static const char *const states[] = {"any", "ended", "waiting", "ready", "no such state", "live"};
-    uint8_t what = next_u8(input), how = next_u8(input);
-    struct pa_operand operand = {.kind = how % 3, .text = texts[next_u8(input) % 10]};
-    struct pa_request request = {
-        .command = what & 3, .format = what >> 2 & 1, .flags = (what >> 3 & 7) | (how & 0xf8) << 1, .thread = PA_THREAD_DEFAULT};
+    uint8_t what = next_u8(input), how = next_u8(input), text = next_u8(input);
+    struct pa_operand operand = {.kind = how % 3, .text = texts[(text & 0x3f) % 10]};
+    struct pa_request request = {.command = text & 0x80 ? PA_COMMAND_GREENLETS : what & 3,
+                                 .format = what >> 2 & 1,
+                                 .flags = (what >> 3 & 7) | (how & 0xf8) << 1,
+                                 .thread = PA_THREAD_DEFAULT};
+    request.flags |= text & 0x40 ? PA_REQUEST_INSTRUMENTATION : 0;
     if (what & 0x40) {
         operand.address = next_object(input) + (how & 4 ? next_u8(input) : 0);
         request.operands = &operand;

@@ -6,6 +6,8 @@ import os
 import threading
 import types
 
+from greenlet import getcurrent, greenlet
+
 
 async def sleeper():
     await asyncio.sleep(1000)
@@ -157,10 +159,60 @@ def exited_thread():
         loop.stop()
         await asyncio.sleep(1000)
 
+    greenlets()
     loop = asyncio.new_event_loop()
     loop.create_task(leave(), name="remnant")
     loop.run_forever()
     kept.append(loop)
+
+
+@types.coroutine
+def portal(coroutine):
+    """A coroutine that runs in a greenlet, as greenback has it."""
+    child = greenlet(drive)
+    yielded = child.switch(coroutine)
+    while True:
+        value = yield yielded
+        yielded = child.switch(value)
+
+
+def drive(coroutine):
+    value = None
+    while True:
+        yielded = coroutine.send(value)
+        value = getcurrent().parent.switch(yielded)
+
+
+async def bridge():
+    """A coroutine that awaits what a greenlet hands to it, as SQLAlchemy has it."""
+    context = greenlet(hand_over)
+    result = context.switch()
+    await result
+
+
+def hand_over():
+    awaitable = sleeper()
+    getcurrent().parent.switch(awaitable)
+
+
+async def over_portal():
+    await portal(sleeper())
+
+
+def wait_in_greenlet(depth):
+    if depth:
+        list(map(wait_in_greenlet, [depth - 1]))
+    getcurrent().parent.switch()
+
+
+def greenlets():
+    for depth in range(3):
+        suspended = greenlet(wait_in_greenlet)
+        suspended.switch(depth)
+        kept.append(suspended)
+    ended = greenlet(lambda: None)
+    ended.switch()
+    kept.extend((ended, greenlet(wait_in_greenlet)))
 
 
 def print_addresses():
@@ -184,6 +236,8 @@ def print_addresses():
         "PyDict_Type": dict,
         "PyModule_Type": types.ModuleType,
         "_PyNone_Type": type(None),
+        "PyFrame_Type": types.FrameType,
+        "PyGreenlet_Type": greenlet,
     }
     for name, type_ in found.items():
         print(name, hex(id(type_)))
@@ -191,8 +245,9 @@ def print_addresses():
 
 
 async def main():
-    names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc", "middle", "object"]
+    names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc", "middle", "object", "portal", "bridge"]
     coroutines = [over_async_generator, over_anext, over_aclose, over_generator, over_awaitable, over_opaque, over_holder, Holds]
+    coroutines += [over_portal, bridge]
     shared = asyncio.create_task(sleeper(), name="shared")
     kept.extend(asyncio.create_task(coroutine(), name=name) for coroutine, name in zip(coroutines, names, strict=True))
     waiters = [asyncio.create_task(awaits(shared)) for _ in range(5)]
@@ -215,4 +270,5 @@ started.wait()
 exited = threading.Thread(target=exited_thread)
 exited.start()
 exited.join()
+greenlets()
 asyncio.run(main())
