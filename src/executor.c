@@ -135,6 +135,8 @@ void pa_executors_make(struct pa_executors *executors, struct pa_graph *graph)
     *executors = (struct pa_executors){.graph = graph, .made = true};
     for (uint32_t i = 0; i < graph->threads.count && pa_work_step(graph->work); i++) {
         const struct pa_thread *thread = &graph->threads.items[i];
+        if (thread->frame_count == 0)
+            continue;
         const struct pa_thread_frame *frames = graph->thread_frames.items + thread->first_frame;
         for (uint32_t k = 0; k < thread->frame_count && pa_work_step(graph->work); k++) {
             if (is_frame(graph, &frames[k], "_worker", THREADS))

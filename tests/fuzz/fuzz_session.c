@@ -275,6 +275,7 @@ static void find_objects(struct seed *seed)
                 graph->problems.items[i].why);
     if (graph->problem_count > 0 || graph->task_count < 10)
         fail("a seed is damaged from the start");
+    fprintf(stderr, "%u tasks, %u greenlets: ", graph->task_count, graph->greenlets.count);
     for (uint32_t i = 0; i < graph->threads.count; i++) {
         const struct pa_thread *thread = &graph->threads.items[i];
         add_object(seed, thread->address);
