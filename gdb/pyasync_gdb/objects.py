@@ -1,4 +1,4 @@
-"""The files that the process had mapped: which one stands at an address, whether GDB opened it, whether the one here is the same."""
+"""The files that the process had mapped: which one stands at an address, whether GDB has it, whether the one here is the same."""
 
 import bisect
 import os
@@ -36,9 +36,11 @@ class MappedFiles:
         self._is_in_core = is_in_core
         self._mappings = sorted(memory_map.mapped_files())
         self._starts = [mapping[0] for mapping in self._mappings]
-        opened = [objfile.filename for objfile in gdb.objfiles() if objfile.is_valid() and objfile.filename]
-        # GDB may know a file by a link to it, the process's mappings never do.
-        self._opened = [*opened, *map(os.path.realpath, opened)]
+        self._opened: Dict[str, Optional[str]] = {}  # the build-ids of the files that GDB has opened
+        for objfile in gdb.objfiles():
+            if objfile.is_valid() and objfile.filename:
+                # GDB may know a file by a link to it, the process's mappings never do.
+                self._opened[objfile.filename] = self._opened[os.path.realpath(objfile.filename)] = objfile.build_id
 
     def path_at(self, address: int) -> Optional[str]:
         index = bisect.bisect_right(self._starts, address) - 1
@@ -50,8 +52,9 @@ class MappedFiles:
         return path is not None and self._opened_as(path) is not None
 
     def _opened_as(self, path: str) -> Optional[str]:
-        # Below a sysroot the name of an object file is longer than what the process called it.
-        return next((name for name in self._opened if name.endswith(path)), None)
+        # Below a sysroot the name of an object file is longer than what the process called it; from outside of a chroot the kernel
+        # calls it by a longer one.
+        return next((name for name in self._opened if name.endswith(path) or path.endswith(name)), None)
 
     def check(self) -> List[ObjectFile]:
         """All ELF files that the process had mapped, each once."""
@@ -68,11 +71,15 @@ class MappedFiles:
             if not data.startswith(_ELF_64_LITTLE):
                 return None
             mapped = build_id(lambda address, size: _read_memory(start + address, size), in_memory=True)
-        file = self._opened_as(path) or _below_sysroot(path)
-        if file is None or not os.path.isfile(file):
+        name = self._opened_as(path)
+        file = _below_sysroot(path)
+        if name is not None:
+            here = self._opened[name]
+        elif file is None or not os.path.isfile(file):
             is_code = mapped is not None or ".so" in os.path.basename(path)
             return ObjectFile(path, library.OBJECT_MISSING, mapped, None) if is_code else None
-        here = _build_id_of_file(file)
+        else:
+            here = _build_id_of_file(file)
         if mapped is None and here is None:
             return None
         differs = mapped is not None and here is not None and mapped != here
