@@ -236,7 +236,7 @@ def loop_entry(loop, threads):
     run_once = next((f for f in frames if f.f_code.co_qualname == "BaseEventLoop._run_once" and f.f_locals["self"] is loop), None)
     if loop.is_closed():
         state = "closed"
-    elif not loop.is_running():
+    elif not loop.is_running() or loops[loop] is None:
         state = "not running"
     elif current_task(loop):
         state = "task"
