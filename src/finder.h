@@ -19,11 +19,12 @@ struct pa_finder {
     struct pa_waits waits;
     PA_ARRAY(struct pa_waited) waited; /* all that at most PA_MAX_SURVEY tasks of each stack wait on */
     struct pa_index waited_index;
-    struct pa_links links;      /* scratch */
-    PA_ARRAY(uint32_t) waiting; /* scratch: tasks, and those who wait for them */
-    bool is_open;               /* the finding that was begun last is kept */
-    bool in_locks;              /* some thread is in the midst of a method of asyncio's locks or queues */
-    bool in_call_soon;          /* likewise of call_soon() */
+    struct pa_links links;       /* scratch */
+    PA_ARRAY(uint32_t) waiting;  /* scratch: tasks, and those who wait for them */
+    PA_ARRAY(uint32_t) children; /* of pa_finder_read_children() */
+    bool is_open;                /* the finding that was begun last is kept */
+    bool in_locks;               /* some thread is in the midst of a method of asyncio's locks or queues */
+    bool in_call_soon;           /* likewise of call_soon() */
 };
 
 /** Begin a finding; what follows belongs to it. NULL if there is no room: then it is counted. */
@@ -48,6 +49,15 @@ bool pa_finding_add_waiters(struct pa_finder *finder, uint64_t object, uint64_t 
 void pa_find_full(struct pa_finder *finder);
 void pa_find_children(struct pa_finder *finder);
 
+/**
+ * Read into finder->children for what a task waits that awaits a task, gather(), wait() or a TaskGroup: those of its children that are not
+ * done, any of which may let it go on. PA_NONE stands for a future, which nobody is known to set.
+ *
+ * @param waits_on As pa_finder_ask() has found it last.
+ * @return false if it waits for something else, or not all of them are known.
+ */
+bool pa_finder_read_children(struct pa_finder *finder, const struct pa_waits_on *waits_on);
+
 /** The first PA_MAX_SURVEY tasks of each stack. */
 struct pa_survey {
     uint32_t *asked; /* by stack */
@@ -57,13 +67,6 @@ bool pa_survey_begin(struct pa_finder *finder, struct pa_survey *survey);
 /** Whether a task is among them; asked once of each. */
 bool pa_survey_wants(struct pa_finder *finder, struct pa_survey *survey, uint32_t node);
 void pa_survey_end(struct pa_finder *finder, struct pa_survey *survey);
-
-/**
- * Add to finder->waiting those who await its tasks from @p first on, directly and through others.
- *
- * @return false if there are too many, or one of all of them is no suspended task of asyncio's C code.
- */
-bool pa_finder_add_awaiters(struct pa_finder *finder, uint32_t first);
 
 /** Whether object.@p attribute is True. */
 bool pa_finder_is_true(struct pa_graph *graph, uint64_t object, const char *attribute);

@@ -107,6 +107,67 @@ void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *
     pa_waits_read(&finder->waits, node, finder->links.count ? finder->links.items[0] : 0, waits_on);
 }
 
+static bool add_child(struct pa_finder *finder, uint64_t future)
+{
+    struct pa_graph *graph = finder->graph;
+    uint32_t node = pa_graph_find(graph, future);
+    bool is_task = node != PA_NONE && graph->nodes.items[node].flags & PA_NODE_TASK;
+    if (is_task ? graph->nodes.items[node].state != PA_PENDING : pa_future_state(graph, future) != PA_PENDING)
+        return true;
+    uint32_t *slot = pa_array_push(graph->work, &finder->children, PA_MAX_PARTIES);
+    if (slot)
+        *slot = is_task ? node : PA_NONE;
+    return slot != NULL;
+}
+
+static bool add_set_of_children(struct pa_finder *finder, uint64_t set)
+{
+    struct pa_set_iterator iterator;
+    uint64_t child;
+    pa_set_begin(finder->graph->objects, set, &iterator);
+    while (pa_set_next(finder->graph->objects, &iterator, &child)) {
+        if (!add_child(finder, child))
+            return false;
+    }
+    return !iterator.damaged;
+}
+
+static bool add_sequence_of_children(struct pa_finder *finder, uint64_t sequence)
+{
+    struct pa_graph *graph = finder->graph;
+    uint64_t items, count, child;
+    if (!pa_sequence(graph->objects, sequence, &items, &count))
+        return false;
+    for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
+        if (!pa_memory_u64(graph->memory, items + 8 * i, &child) || !add_child(finder, child))
+            return false;
+    }
+    return true;
+}
+
+bool pa_finder_read_children(struct pa_finder *finder, const struct pa_waits_on *waits_on)
+{
+    struct pa_graph *graph = finder->graph;
+    uint64_t children, innermost = finder->links.count ? finder->links.items[0] : 0;
+    finder->children.count = 0;
+    switch (waits_on->kind) {
+    case PA_WAITS_TASK:
+        return add_child(finder, waits_on->object);
+    case PA_WAITS_GATHER:
+        return pa_instance_attribute(graph->objects, waits_on->object, "_children", &children) &&
+               add_sequence_of_children(finder, children);
+    case PA_WAITS_TASKGROUP:
+        return pa_instance_attribute(graph->objects, waits_on->object, "_tasks", &children) &&
+               add_set_of_children(finder, children);
+    case PA_WAITS_WAIT:
+        return pa_kind_of(graph->objects, innermost) == PA_KIND_COROUTINE &&
+               pa_variable_get(graph->codes, innermost + PA_OFFSET(graph->layout, gen_iframe), "fs", &children) &&
+               add_set_of_children(finder, children);
+    default:
+        return false;
+    }
+}
+
 static void note_waited(struct pa_finder *finder, const struct pa_waits_on *waits_on, uint32_t node)
 {
     struct pa_work *work = finder->graph->work;
@@ -208,6 +269,7 @@ enum pa_status pa_findings_make(struct pa_findings *findings, struct pa_graph *g
     pa_index_free(graph->work, &finder.waited_index);
     pa_array_free(graph->work, &finder.links);
     pa_array_free(graph->work, &finder.waiting);
+    pa_array_free(graph->work, &finder.children);
     mark_nodes(findings);
     findings->made = graph->work->fatal == PA_OK;
     return graph->work->fatal;

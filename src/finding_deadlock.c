@@ -95,40 +95,13 @@ static bool knows_holders(struct search *search, uint64_t object)
     return bound > 0 && held.total == (uint64_t)bound;
 }
 
-static void meet_pending(struct search *search, uint64_t future)
-{
-    uint32_t node = pa_graph_find(search->graph, future);
-    if (node == PA_NONE || !(search->graph->nodes.items[node].flags & PA_NODE_TASK)) {
-        if (pa_future_state(search->graph, future) == PA_PENDING)
-            meet(search, PA_NONE); /* a future: nobody knows who will set it */
-        return;
-    }
-    if (search->graph->nodes.items[node].state == PA_PENDING)
-        meet(search, node);
-}
-
 static void meet_children(struct search *search, const struct pa_waits_on *waits_on)
 {
-    struct pa_graph *graph = search->graph;
-    struct pa_set_iterator set;
-    uint64_t children, items, count, child;
-    if (waits_on->left < 1 || waits_on->left > PA_MAX_LOCK_HOLDERS)
+    struct pa_finder *finder = search->finder;
+    if (!pa_finder_read_children(finder, waits_on))
         return;
-    if (waits_on->kind == PA_WAITS_TASKGROUP) {
-        if (!pa_instance_attribute(graph->objects, waits_on->object, "_tasks", &children) ||
-            !pa_set_begin(graph->objects, children, &set))
-            return;
-        while (pa_set_next(graph->objects, &set, &child))
-            meet_pending(search, child);
-        return;
-    }
-    if (!pa_instance_attribute(graph->objects, waits_on->object, "_children", &children) ||
-        !pa_sequence(graph->objects, children, &items, &count) || count > PA_MAX_PARTIES)
-        return;
-    for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
-        if (pa_memory_u64(graph->memory, items + 8 * i, &child))
-            meet_pending(search, child);
-    }
+    for (uint32_t i = 0; i < finder->children.count; i++)
+        meet(search, finder->children.items[i]);
 }
 
 static void ask_task(struct search *search, uint32_t node, uint64_t *object)
@@ -140,9 +113,8 @@ static void ask_task(struct search *search, uint32_t node, uint64_t *object)
     pa_finder_ask(finder, node, &waits_on);
     switch (waits_on.kind) {
     case PA_WAITS_TASK:
-        meet_pending(search, waits_on.object);
-        break;
     case PA_WAITS_GATHER:
+    case PA_WAITS_WAIT:
     case PA_WAITS_TASKGROUP:
         meet_children(search, &waits_on);
         break;

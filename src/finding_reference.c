@@ -12,6 +12,23 @@
 
 /* ---- [unreachable] */
 
+static bool is_among(const struct pa_finder *finder, uint32_t node)
+{
+    for (uint32_t i = 0; i < finder->waiting.count; i++) {
+        if (finder->waiting.items[i] == node)
+            return true;
+    }
+    return false;
+}
+
+static bool push_waiting(struct pa_finder *finder, uint32_t node)
+{
+    uint32_t *slot = pa_array_push(finder->graph->work, &finder->waiting, PA_MAX_FELLOWS);
+    if (slot)
+        *slot = node;
+    return slot != NULL;
+}
+
 /* The task itself, what it is suspended on, and the lock or queue that this belongs to. */
 static void add_task(struct pa_finder *finder, struct pa_references *references, uint32_t id)
 {
@@ -29,30 +46,16 @@ static bool gather_waiting(struct pa_finder *finder, uint32_t id)
 {
     struct pa_graph *graph = finder->graph;
     finder->waiting.count = 0;
-    uint32_t *slot = pa_array_push(graph->work, &finder->waiting, PA_MAX_FELLOWS);
-    if (!slot)
+    if (!push_waiting(finder, id))
         return false;
-    *slot = id;
-    return pa_finder_add_awaiters(finder, 0);
-}
-
-bool pa_finder_add_awaiters(struct pa_finder *finder, uint32_t first)
-{
-    struct pa_graph *graph = finder->graph;
-    for (uint32_t i = first; i < finder->waiting.count && pa_work_step(graph->work); i++) {
+    for (uint32_t i = 0; i < finder->waiting.count && pa_work_step(graph->work); i++) {
         const struct pa_node *node = &graph->nodes.items[finder->waiting.items[i]];
         if ((node->flags & (PA_NODE_TASK | PA_NODE_PYTHON)) != PA_NODE_TASK || node->activity != PA_WAITING)
             return false;
         for (uint32_t k = 0; k < node->edge_count; k++) {
-            uint32_t awaiter = graph->edges.items[node->first_edge + k], place = 0;
-            while (place < finder->waiting.count && finder->waiting.items[place] != awaiter)
-                place++;
-            if (place < finder->waiting.count)
-                continue;
-            uint32_t *slot = pa_array_push(graph->work, &finder->waiting, PA_MAX_FELLOWS);
-            if (!slot)
+            uint32_t awaiter = graph->edges.items[node->first_edge + k];
+            if (!is_among(finder, awaiter) && !push_waiting(finder, awaiter))
                 return false;
-            *slot = awaiter;
         }
     }
     return graph->work->fatal == PA_OK;
@@ -138,10 +141,8 @@ static bool gather_waiters(struct pa_finder *finder, uint64_t queue, const char 
             !pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by), &task))
             return false;
         uint32_t node = pa_graph_find(graph, task);
-        uint32_t *slot = node == PA_NONE ? NULL : pa_array_push(graph->work, &finder->waiting, PA_MAX_FELLOWS);
-        if (!slot)
+        if (node == PA_NONE || !push_waiting(finder, node))
             return false;
-        *slot = node;
     }
     return !iterator.damaged;
 }
@@ -162,6 +163,40 @@ static bool add_tracebacks(struct pa_finder *finder, struct pa_references *refer
             pa_references_add_traceback(references, exception);
     }
     return failed <= PA_MAX_FELLOWS;
+}
+
+/* Whether a task goes on only when one of those in finder->waiting has ended. That it is noted to await one of them does not tell that. */
+static bool waits_for_these(struct pa_finder *finder, uint32_t id)
+{
+    struct pa_waits_on waits_on;
+    if (finder->graph->nodes.items[id].activity != PA_WAITING)
+        return false;
+    pa_finder_ask(finder, id, &waits_on);
+    if (!pa_finder_read_children(finder, &waits_on) || finder->children.count == 0)
+        return false;
+    for (uint32_t i = 0; i < finder->children.count; i++) {
+        if (!is_among(finder, finder->children.items[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Add those who cannot go on before the waiting ones do, until there are no more. */
+static void add_blocked(struct pa_finder *finder)
+{
+    struct pa_graph *graph = finder->graph;
+    uint32_t before;
+    do {
+        before = finder->waiting.count;
+        for (uint32_t i = 0; i < finder->waiting.count && pa_work_step(graph->work); i++) {
+            const struct pa_node *node = &graph->nodes.items[finder->waiting.items[i]];
+            for (uint32_t k = 0; k < node->edge_count && k < PA_MAX_FELLOWS; k++) {
+                uint32_t awaiter = graph->edges.items[node->first_edge + k];
+                if (!is_among(finder, awaiter) && waits_for_these(finder, awaiter))
+                    push_waiting(finder, awaiter);
+            }
+        }
+    } while (finder->waiting.count > before && graph->work->fatal == PA_OK);
 }
 
 /* An object in a variable of a task's frames that has the queue as an attribute: a service that owns it. */
@@ -228,7 +263,8 @@ void pa_find_stalled(struct pa_finder *finder)
             !gather_waiters(finder, waited.object, get ? "_getters" : "_putters"))
             continue;
         uint32_t count = finder->waiting.count;
-        if (!pa_finder_add_awaiters(finder, 0) || !is_stalled(finder, &references, waited.object))
+        add_blocked(finder);
+        if (!is_stalled(finder, &references, waited.object))
             continue;
         if (!pa_finding_begin(finder, PA_FINDING_QUEUE_STALLED, get, (uint64_t)waits_on.size))
             break;

@@ -84,6 +84,23 @@ async def has_queue(size, *sides, timeout=None):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+async def feeds():
+    """It waits for something else, in the body of the group of those who get, and may put then."""
+    queue = asyncio.Queue()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(gets(queue), name="fed")
+        kept.append(asyncio.get_running_loop().create_future())
+        await queue.put(await kept[-1])
+
+
+async def waits_for_either():
+    """One of the two may end."""
+    queue = asyncio.Queue()
+    both = {asyncio.create_task(gets(queue), name="either"), asyncio.create_task(sleeps(), name="or")}
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    await queue.put(1)
+
+
 async def serves(keep):
     service = Service()
     if keep:
@@ -107,7 +124,7 @@ async def main():
         start(coroutine, name)
     for number, coroutine in enumerate((
         has_queue(1, puts, puts, fails), has_queue(2, gets, gets), has_queue(3, gets, gets, timeout=600), has_queue(4, puts, gets_later),
-        serves(True), serves(False),
+        serves(True), serves(False), feeds(), waits_for_either(),
     )):  # fmt: skip
         kept.append(asyncio.create_task(coroutine, name=f"main-{number}"))
     queue = asyncio.Queue()
