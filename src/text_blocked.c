@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include "blocked.h"
+#include "holder.h"
 #include "instance.h"
 #include "number.h"
 #include "redact.h"
@@ -131,4 +132,7 @@ void pa_print_blocked(struct pa_printer *printer, uint32_t thread)
     if (blocked.own != PA_NONE)
         print_text(printer, ", ");
     pa_print_call(printer, &blocked);
+    /* Where it may just have got it, nobody is said to have it. */
+    if (blocked.kind == PA_BLOCKED_LOCK && pa_thread_awaited_lock(printer->graph, thread, NULL) == blocked.object)
+        pa_print_holders(printer, blocked.object);
 }

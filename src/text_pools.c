@@ -28,7 +28,10 @@ static void print_member(struct pa_printer *printer, const struct pa_member *mem
         const char *name = pa_arena_text(text, member->type);
         const char *dot = member->type.length ? memrchr(name, '.', member->type.length) : NULL;
         uint32_t skip = dot ? (uint32_t)(dot - name) + 1 : 0;
-        pa_out_target(out, PA_STYLE_PLAIN, name + skip, member->type.length - skip);
+        if (member->type.length > 0)
+            pa_out_target(out, PA_STYLE_PLAIN, name + skip, member->type.length - skip);
+        else
+            pa_out(out, PA_STYLE_PLAIN, "container"); /* of a type that has no name without its file */
         pa_out_format(out, PA_STYLE_PLAIN, "[%lld]", (long long)member->number);
     }
     }

@@ -109,3 +109,11 @@ def test_text_names_holders(gdb, build):
     (answer,) = harness.ask_core(gdb, build, "holder_threads", "py-async-bt --all")
     line = r"  : waits on _thread\.lock 0x\w+, held by suspended at holder_threads.py:\d+ \(in its with\)\n"
     assert re.search(line, answer.text), answer
+
+
+@pytest.mark.parametrize("gdb, build", harness.PAIRS)
+def test_threads_without_tasks_say_who_holds_it(gdb, build):
+    harness.make_core(build, "holder_no_task")
+    (answer,) = harness.ask_core(gdb, build, "holder_no_task", "py-async-bt")
+    line = r"_thread\.lock 0x\w+, held by .*thread \d+.* at holder_no_task.py:\d+ \(in its with\)\n"
+    assert len(re.findall(line, answer.text)) == 2, answer
