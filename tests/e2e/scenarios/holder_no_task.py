@@ -20,4 +20,5 @@ asyncio.run(asyncio.sleep(0))
 for name, locks in (("sell", (stock, orders)), ("refund", (orders, stock))):
     threading.Thread(target=crosses, args=locks, name=name, daemon=True).start()
 time.sleep(0.5)
+oracle.finding("deadlock", [], [stock, orders])
 oracle.stop()
