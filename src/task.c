@@ -354,14 +354,15 @@ static bool add_listed(struct pa_graph *graph, const struct task_list *list, uin
 }
 
 /*
- * Walk a list in one direction: @p link is the offset of the pointer that is followed.
+ * Walk a list in one direction: @p link is the offset of the pointer that is followed. Each node must link back to the one before it: else
+ * a pointer to another node of the list would leave out those between, unseen.
  * CPython: Include/internal/pycore_llist.h, struct llist_node {next, prev}.
  *
  * @return true if it came back to its head.
  */
 static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint32_t link, bool report)
 {
-    uint64_t list_node;
+    uint64_t list_node, before = list->head, last;
     if (!pa_memory_u64(graph->memory, list->head + link, &list_node))
         list_node = 0;
     while (list_node != list->head) {
@@ -372,17 +373,29 @@ static bool walk_list(struct pa_graph *graph, const struct task_list *list, uint
                 pa_graph_problem(graph, "task list", list_node, "has a pointer that is none; tasks may be missing", PA_NONE);
             return false;
         }
-        uint64_t next;
-        if (!pa_memory_u64(graph->memory, list_node + link, &next))
-            next = 0;
+        uint64_t links[2];
+        if (!pa_memory_read(graph->memory, list_node, sizeof(links), links))
+            memset(links, 0, sizeof(links));
+        uint64_t next = links[link / 8];
+        if (links[1 - link / 8] != before) {
+            if (report)
+                pa_graph_problem(graph, "task list", list_node, "has a link that leads not back; tasks may be missing", PA_NONE);
+            return false;
+        }
         pa_index_prefetch(&graph->run_index, pa_node_page(next - PA_OFFSET(graph->layout, task_node)));
         if (!add_listed(graph, list, list_node, report))
             return false;
         if (graph->nodes.count - graph->read_count >= PA_READ_BATCH)
             pa_read_nodes(graph);
+        before = list_node;
         list_node = next;
     }
-    return true;
+    if (pa_memory_u64(graph->memory, list->head + 8 - link, &last) && last == before)
+        return true;
+    if (report)
+        pa_graph_problem(graph, "task list", before,
+                         "is not the last of its list, though it links to the head; tasks may be missing", PA_NONE);
+    return false;
 }
 
 static void read_list(struct pa_graph *graph, const struct task_list *list)

@@ -170,16 +170,46 @@ static bool read_thread(struct pa_graph *graph, uint64_t address, uint32_t inter
     return pa_index_add(graph->work, &graph->thread_index, graph->threads.items, sizeof(*slot), graph->threads.count - 1);
 }
 
+static bool have_thread(const struct pa_graph *graph, uint64_t address)
+{
+    return pa_index_find(&graph->thread_index, graph->threads.items, sizeof(struct pa_thread), address) != PA_NONE;
+}
+
+/*
+ * A list that ends too early, since what is zero links nowhere: the main thread is missing, which has no older one behind it but those that
+ * were started before it took its role. It is read, and what is newer. Include/cpython/pystate.h, struct _ts {prev, next}: newest first.
+ */
+static void read_missing_threads(struct pa_graph *graph, uint64_t main, uint32_t interpreter)
+{
+    uint64_t next, address = main;
+    pa_graph_problem(graph, "thread list", main, "lacks the main thread; others may be missing", PA_NONE);
+    graph->damaged_lists++;
+    while (address != 0 && !have_thread(graph, address) && pa_work_step(graph->work) &&
+           read_thread(graph, address, interpreter, &next)) {
+        if (!pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, thread_next) - 8, &address))
+            return;
+    }
+}
+
 static void read_thread_list(struct pa_graph *graph, uint64_t head, uint32_t interpreter)
 {
-    uint64_t address = head;
+    uint64_t address = head, before = 0, back;
+    bool linked = true;
     while (address != 0) {
-        if (pa_index_find(&graph->thread_index, graph->threads.items, sizeof(struct pa_thread), address) != PA_NONE) {
+        if (have_thread(graph, address)) {
             pa_graph_problem(graph, "thread list", address, "goes round in a circle; older threads may be missing", PA_NONE);
+            graph->damaged_lists++;
             return;
         }
+        if (linked && pa_memory_u64(graph->memory, address + PA_OFFSET(graph->layout, thread_next) - 8, &back) && back != before) {
+            pa_graph_problem(graph, "thread state", address, "links not back to a newer one; threads may be missing", PA_NONE);
+            graph->damaged_lists++;
+            linked = false;
+        }
+        before = address;
         if (!pa_work_step(graph->work) || !read_thread(graph, address, interpreter, &address)) {
             pa_graph_problem(graph, "thread state", address, "cannot be read; older threads are missing", PA_NONE);
+            graph->damaged_lists++;
             return;
         }
     }
@@ -198,7 +228,7 @@ static void read_interpreters(struct pa_graph *graph)
 {
     const struct pa_layout *layout = graph->layout;
     struct pa_memory *memory = graph->memory;
-    uint64_t address, id, next, head;
+    uint64_t address, id, next, head, main;
     if (!pa_memory_u64(memory, graph->runtime + PA_OFFSET(layout, runtime_interpreters_head), &address))
         address = 0;
     while (address != 0) {
@@ -210,7 +240,8 @@ static void read_interpreters(struct pa_graph *graph)
         if (!pa_work_step(graph->work) || address % 8 != 0 ||
             !pa_memory_u64(memory, address + PA_OFFSET(layout, interpreter_id), &id) ||
             !pa_memory_u64(memory, address + PA_OFFSET(layout, interpreter_next), &next) ||
-            !pa_memory_u64(memory, address + PA_OFFSET(layout, interpreter_threads_head), &head)) {
+            !pa_memory_u64(memory, address + PA_OFFSET(layout, interpreter_threads_head), &head) ||
+            !pa_memory_u64(memory, address + PA_OFFSET(layout, interpreter_threads_main), &main)) {
             pa_graph_problem(graph, "interpreter", address, "cannot be read; older interpreters are missing", PA_NONE);
             return;
         }
@@ -221,6 +252,8 @@ static void read_interpreters(struct pa_graph *graph)
         }
         *interpreter = (struct pa_interpreter){address, (int64_t)id};
         read_thread_list(graph, head, graph->interpreters.count - 1);
+        if (main != 0 && !have_thread(graph, main))
+            read_missing_threads(graph, main, graph->interpreters.count - 1);
         address = next;
     }
 }

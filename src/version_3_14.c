@@ -14,8 +14,9 @@ static const uint16_t slots[] = {
     F(runtime_size), UNUSED, F(runtime_interpreters_head),
     /* interpreter_state: size, id, next, threads_head, threads_main, gc, imports_modules, sysdict, builtins, ceval_gil,
        gil_runtime_state, …_enabled, …_locked, …_holder, code_object_generation, tlbc_generation */
-    F(interpreter_size), F(interpreter_id), F(interpreter_next), F(interpreter_threads_head), UNUSED, F(interpreter_gc),
-    F(interpreter_imports_modules), UNUSED, UNUSED, F(interpreter_ceval_gil), UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED,
+    F(interpreter_size), F(interpreter_id), F(interpreter_next), F(interpreter_threads_head), F(interpreter_threads_main),
+    F(interpreter_gc), F(interpreter_imports_modules), UNUSED, UNUSED, F(interpreter_ceval_gil), UNUSED, UNUSED, UNUSED, UNUSED,
+    UNUSED, UNUSED,
     /* thread_state: size, prev, next, interp, current_frame, thread_id, native_thread_id, datastack_chunk, status */
     F(thread_size), UNUSED, F(thread_next), UNUSED, F(thread_current_frame), F(thread_thread_id), F(thread_native_thread_id),
     UNUSED, UNUSED,

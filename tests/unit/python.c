@@ -536,7 +536,10 @@ uint64_t python_thread(struct python *python, uint64_t interpreter, uint64_t pth
 {
     uint64_t thread = python_alloc(python, python_asyncio(python)->thread_size);
     uint64_t head = interpreter + OFFSET(interpreter_threads_head);
-    put(python, thread + OFFSET(thread_next), image_u64(python->image, head));
+    uint64_t older = image_u64(python->image, head);
+    put(python, thread + OFFSET(thread_next), older);
+    if (older)
+        put(python, older + OFFSET(thread_next) - 8, thread);
     put(python, head, thread);
     put(python, thread + OFFSET(thread_thread_id), pthread_id);
     put(python, thread + OFFSET(thread_native_thread_id), native_id);

@@ -351,7 +351,7 @@ START_TEST(test_list_that_never_comes_back_to_its_head_ends)
     image_put_u64(python->image, list_node(tasks[3]), list_node(tasks[_i]));
     walk_build(&walk, python);
     ck_assert_str_eq(walk_tasks(&walk), "0 1 2 3");
-    ck_assert(walk_has_problem(&walk, "comes back"));
+    ck_assert(walk_has_problem(&walk, "leads not back"));
     walk_close(&walk);
 }
 END_TEST
