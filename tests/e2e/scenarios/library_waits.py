@@ -159,7 +159,7 @@ async def communicates(process):
 
 
 async def main():
-    lock, condition, queue = asyncio.Lock(), asyncio.Condition(), asyncio.Queue()
+    lock, condition, queue, full = asyncio.Lock(), asyncio.Condition(), asyncio.Queue(), asyncio.Queue(1)
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
     deaf = await asyncio.start_server(never_reads, "127.0.0.1", 0)
     async with asyncio.TaskGroup() as group:
@@ -170,7 +170,7 @@ async def main():
         for name, coroutine in {
             "to_thread": asyncio.to_thread(work),
             "get": queue.get(),
-            "put": puts(asyncio.Queue(1)),
+            "put": puts(full),
             "join": joins(),
             "holder": holds(lock),
             "lock": holds(lock),
