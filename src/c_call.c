@@ -84,7 +84,7 @@ static bool read_one(struct pa_objects *objects, uint64_t function, uint64_t sel
     call->name[0] = call->owner[0] = '\0';
     if (type == PA_NONE)
         return false;
-    if (objects->types.items[type].kind == PA_KIND_BUILTIN_FUNCTION)
+    if (pa_is_builtin(objects, function))
         return self == 0 && read_function(objects, function, call);
     if (self == 0 || objects->types.items[type].kind != PA_KIND_METHOD_DESCRIPTOR || !read_descriptor(objects, function, call))
         return false;

@@ -26,6 +26,20 @@ uint64_t pa_method_function(struct pa_objects *objects, uint64_t object, uint64_
     return function;
 }
 
+bool pa_is_builtin(struct pa_objects *objects, uint64_t object)
+{
+    uint32_t type = pa_type_of(objects, object), base_type;
+    uint64_t base;
+    if (type == PA_NONE)
+        return false;
+    if (objects->types.items[type].kind != PA_KIND_OTHER)
+        return objects->types.items[type].kind == PA_KIND_BUILTIN_FUNCTION;
+    if (!pa_object_word(objects, objects->types.items[type].address, PA_F_type_base, &base) || base == 0)
+        return false;
+    base_type = pa_type_at(objects, base);
+    return base_type != PA_NONE && objects->types.items[base_type].kind == PA_KIND_BUILTIN_FUNCTION;
+}
+
 uint32_t pa_c_type_of(struct pa_objects *objects, uint64_t object)
 {
     uint32_t type = pa_type_of(objects, object);
@@ -67,8 +81,7 @@ uint32_t pa_builtin_name(struct pa_objects *objects, uint64_t object, char *text
     uint64_t definition, name, self, dict;
     uint32_t length = 0, type;
     text[0] = '\0';
-    if (pa_kind_of(objects, object) != PA_KIND_BUILTIN_FUNCTION ||
-        !pa_object_word(objects, object, PA_F_builtin_definition, &definition) ||
+    if (!pa_is_builtin(objects, object) || !pa_object_word(objects, object, PA_F_builtin_definition, &definition) ||
         !pa_object_word(objects, object, PA_F_builtin_self, &self))
         return 0;
     /* Include/methodobject.h, PyMethodDef: ml_name is its first field */

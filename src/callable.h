@@ -22,6 +22,12 @@ uint64_t pa_partial_function(struct pa_objects *objects, uint64_t object);
 uint64_t pa_method_function(struct pa_objects *objects, uint64_t object, uint64_t *self);
 
 /**
+ * Whether an object is a function made in C, or a method that is bound to an object. CPython: Include/cpython/methodobject.h; methods that
+ * want to know their class are of a type derived from the others', with the same fields first.
+ */
+bool pa_is_builtin(struct pa_objects *objects, uint64_t object);
+
+/**
  * The name of a function made in C, by its definition. Where that cannot be read, as in a core without the files: by the module or type that
  * it is in.
  *

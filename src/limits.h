@@ -107,6 +107,9 @@
 /* Timers of a loop that are looked at for the next one, if the first is cancelled: a callback may have cancelled some thousands. */
 #define PA_MAX_TIMERS 65536u
 
+/* Futures that loops set when a socket is ready: few for each of its file descriptors. */
+#define PA_MAX_WATCHED (1u << 20)
+
 /* What was submitted to executors and has not ended: of all together so much is looked at. */
 #define PA_MAX_SUBMITTED (1u << 20)
 

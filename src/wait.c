@@ -62,6 +62,8 @@ void pa_waits_deinit(struct pa_waits *waits)
     pa_work_resize(waits->graph->work, waits->rules, waits->rule_count, 0);
     pa_array_free(waits->graph->work, &waits->links);
     pa_executors_free(&waits->executors);
+    pa_array_free(waits->graph->work, &waits->watched);
+    pa_index_free(waits->graph->work, &waits->watched_index);
     *waits = (struct pa_waits){0};
 }
 
@@ -373,6 +375,8 @@ bool pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, st
     if (waits_on->kind == PA_WAITS_FUTURE && waits_on->future != 0 && !read_frame(waits, node, innermost, waits_on) &&
         !read_gather(waits, waits_on))
         pa_waits_on_executor(waits, 0, waits_on);
+    if (waits_on->kind == PA_WAITS_FUTURE && waits_on->future != 0)
+        pa_waits_on_watched(waits, waits_on);
     pa_waits_on_limiter(waits, node, waits_on);
     if (waits_on->kind == PA_WAITS_TIMER)
         waits_on->due = waits_on->when - clock_of(waits, item.loop);

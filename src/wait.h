@@ -10,6 +10,7 @@
 #include "blocked.h"
 #include "details.h"
 #include "executor.h"
+#include "future.h"
 #include "variables.h"
 
 enum pa_wait_kind {
@@ -58,6 +59,14 @@ struct pa_waits_on {
     int64_t queued, busy, workers; /* executor: what is queued, threads that run something, the most that there may be */
 };
 
+/** A future that a loop sets when a socket is readable or writable. */
+struct pa_watched {
+    uint64_t future; /* first: of the index */
+    uint64_t socket;
+    int64_t fd;
+    bool writes;
+};
+
 /** What is remembered from task to task. */
 struct pa_waits {
     struct pa_graph *graph;
@@ -71,6 +80,9 @@ struct pa_waits {
     int64_t last_left;
     struct pa_links links; /* scratch */
     struct pa_executors executors;
+    PA_ARRAY(struct pa_watched) watched; /* wait_watched.c */
+    struct pa_index watched_index;
+    bool watched_made;
     uint32_t clock_loop; /* the loop whose clock was read last, its id plus 1; 0: none */
     double clock;
 };
@@ -111,6 +123,11 @@ void pa_waits_on_io(struct pa_waits *waits, uint32_t node, uint64_t iframe, cons
                     struct pa_waits_on *waits_on);
 /** A task that waits for a future: whether an executor will set it. In anyio's frame (PA_WAITS_EXECUTOR): which thread. */
 void pa_waits_on_executor(struct pa_waits *waits, uint64_t iframe, struct pa_waits_on *waits_on);
+
+/** wait_watched.c: a task that waits for a future: whether its loop will set it when a socket is ready. */
+void pa_waits_on_watched(struct pa_waits *waits, struct pa_waits_on *waits_on);
+/** The file descriptor of a socket object; PA_WAIT_UNKNOWN: it is none, or closed. */
+int64_t pa_socket_fd(struct pa_graph *graph, uint64_t socket);
 
 /** Room for an address of a socket as text. */
 #define PA_PEER_BYTES 512u

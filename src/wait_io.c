@@ -4,6 +4,7 @@
  * CPython: Lib/asyncio/selector_events.py, streams.py, unix_events.py, sslproto.py, base_subprocess.py, subprocess.py. uvloop's transports
  * are compiled: what they are is known by their type, nothing else of them.
  */
+#include "callable.h"
 #include "wait.h"
 
 #include <stdio.h>
@@ -72,13 +73,11 @@ static void read_transport(struct pa_waits *waits, uint64_t transport, bool writ
 }
 
 /* Modules/socketmodule.c, PySocketSockObject: sock_fd is its first field */
-static int64_t fd_of_socket(struct pa_waits *waits, uint64_t socket)
+int64_t pa_socket_fd(struct pa_graph *graph, uint64_t socket)
 {
-    struct pa_objects *objects = waits->graph->objects;
-    uint32_t type = pa_type_of(objects, socket), fd;
-    if (type == PA_NONE ||
-        !(pa_class_is_named(objects, objects->types.items[type].address, "socket") ||
-          pa_text_is(&objects->text, objects->types.items[type].name, "_socket.socket")) ||
+    struct pa_objects *objects = graph->objects;
+    uint32_t type = pa_c_type_of(objects, socket), fd;
+    if (type == PA_NONE || !pa_text_is(&objects->text, objects->types.items[type].name, "_socket.socket") ||
         !pa_memory_u32(objects->memory, socket + PA_OFFSET(objects->layout, object_size), &fd))
         return PA_WAIT_UNKNOWN;
     return (int32_t)fd >= 0 ? (int64_t)fd : PA_WAIT_UNKNOWN;
@@ -90,7 +89,7 @@ static void read_socket(struct pa_waits *waits, uint64_t iframe, const char *fun
     bool connects = strstr(function, "connect") != NULL;
     if (!pa_variable_get(waits->graph->codes, iframe, "sock", &waits_on->object))
         return;
-    waits_on->fd = fd_of_socket(waits, waits_on->object);
+    waits_on->fd = pa_socket_fd(waits->graph, waits_on->object);
     waits_on->writes = connects || strstr(function, "send") != NULL;
     waits_on->kind = PA_WAITS_SOCKET;
     if (connects && !pa_variable_get(waits->graph->codes, iframe, "address", &waits_on->peer))

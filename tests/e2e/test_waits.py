@@ -1,5 +1,7 @@
 """What each task waits for, as the scenario made it."""
 
+import time
+
 import compare
 import harness
 import pytest
@@ -72,3 +74,20 @@ def test_text_says_what_they_wait_for(gdb, build):
     ):  # fmt: skip
         assert f"  : {line}\n" in answer.text, f"{line}\n{answer}"
     assert answer.text.count("  : waits on Lock") == 1, answer
+
+
+@pytest.mark.parametrize("gdb, build", harness.PAIRS)
+def test_live_timers_come_nearer(gdb, build, scratch):
+    """By the host's clock, not by when the loop looked at it last."""
+    harness.prepare()
+    with harness.running(harness.scenario_command(build, "waits", "live", scratch), scratch) as process:
+        time.sleep(1)
+        (answer,) = harness.ask(gdb, f"/usr/bin/{build}", f"attach {process.pid}", "py-async-bt --all --json")
+    oracle = harness.Scenario(scratch, [], "").oracle
+    (loop,) = oracle["loops"]
+    ours = compare.by_id(answer.json()["tasks"])
+    timers = [task for task in oracle["tasks"] if task.get("waits_on", {}).get("kind") == "timer"]
+    assert timers, answer
+    for task in timers:
+        gone = task["waits_on"]["when"] - loop["written"] - ours[task["id"]]["waits_on"]["due"]
+        assert 1 <= gone <= 120, f"{gone} seconds\n{answer}"

@@ -6,6 +6,7 @@
 #include "instances.h"
 #include "loop.h"
 #include "tests.h"
+#include "wait.h"
 #include "walk.h"
 
 #include <math.h>
@@ -175,14 +176,39 @@ static uint64_t make_timer(double when, bool cancelled)
     return make_instance_of("TimerHandle", names, values);
 }
 
+/* socket.socket: sock_fd is its first field. */
+static uint64_t make_socket(uint32_t fd)
+{
+    uint64_t size = python_offset(python, SLOT_object_size);
+    uint64_t socket = python_object(python, python_type(python, "_socket.socket", python->object_type, true, 1u << 8), size + 8);
+    image_put_u32(python->image, socket + size, fd);
+    return socket;
+}
+
+static uint64_t watched_future, peer;
+
+/* A selector with one key, (fileobj, fd, events, (reader, writer)), whose writer has a future among its arguments. */
+static uint64_t make_selector(void)
+{
+    static const char *const names[] = {"_callback", "_args", NULL};
+    uint64_t seven = python_int(python, 7), none = make_none(), keys = python_dict(python, 1);
+    watched_future = python_future(python);
+    uint64_t host[] = {python_str(python, "::1"), python_int(python, 80), seven, seven};
+    peer = make_tuple(4, host);
+    uint64_t values[] = {none, make_tuple(1, &watched_future)};
+    uint64_t handles[] = {none, make_instance_of("Handle", names, values)};
+    uint64_t key[] = {make_socket(7), seven, seven, make_tuple(2, handles)};
+    python_dict_set(python, keys, "7", make_tuple(4, key));
+    return make_instance("EpollSelector", "_fd_to_key", keys);
+}
+
 /* The heap of timers: the first one was cancelled. */
 static uint64_t make_loop(void)
 {
     static const char *const names[] = {"_ready", "_scheduled", "_timer_cancelled_count", "_selector", "_signal_handlers", NULL};
     uint64_t timers[] = {make_timer(100, true), make_timer(250, false), make_timer(300, true), make_timer(280, false)};
     uint64_t handlers = python_dict(python, 1);
-    uint64_t values[] = {make_deque(2), make_list(4, timers), python_int(python, 2), make_instance("EpollSelector", "x", 8),
-                         handlers};
+    uint64_t values[] = {make_deque(2), make_list(4, timers), python_int(python, 2), make_selector(), handlers};
     return make_instance_of("_UnixSelectorEventLoop", names, values);
 }
 
@@ -220,6 +246,15 @@ static void make_process(uint64_t *loop, uint64_t futures[3])
     }
 }
 
+static void read_watched(struct pa_waits_on *waits_on)
+{
+    struct pa_waits waits;
+    *waits_on = (struct pa_waits_on){.kind = PA_WAITS_FUTURE, .future = watched_future, .fd = PA_WAIT_UNKNOWN};
+    pa_waits_init(&waits, &walk.graph);
+    pa_waits_on_watched(&waits, waits_on);
+    pa_waits_deinit(&waits);
+}
+
 START_TEST(test_loop_and_executor_are_read)
 {
     struct pa_loop_facts facts;
@@ -235,6 +270,14 @@ START_TEST(test_loop_and_executor_are_read)
     ck_assert_int_eq(facts.ready, 2);
     ck_assert_int_eq(facts.scheduled, 2);
     ck_assert(facts.next_when == 250 && facts.timeout == -100);
+    struct pa_waits_on waits_on;
+    char text[PA_PEER_BYTES];
+    read_watched(&waits_on);
+    ck_assert_int_eq(waits_on.kind, PA_WAITS_SOCKET);
+    ck_assert_int_eq(waits_on.fd, 7);
+    ck_assert(waits_on.writes);
+    ck_assert_uint_eq(pa_peer_text(&walk.graph, peer, text), 8);
+    ck_assert_mem_eq(text, "[::1]:80", 8);
     ck_assert(isnan(facts.now)); /* a time to wait is not below 0 */
     pa_executors_make(&executors, &walk.graph);
     ck_assert_uint_eq(executors.items.count, 1);
@@ -256,6 +299,11 @@ END_TEST
 
 static void read_everything(void)
 {
+    struct pa_waits_on waits_on;
+    char text[PA_PEER_BYTES];
+    read_watched(&waits_on);
+    check_fast(waits_on.kind == PA_WAITS_FUTURE || waits_on.fd >= 0);
+    check_fast(pa_peer_text(&walk.graph, peer, text) < PA_PEER_BYTES);
     struct pa_loop_facts facts;
     struct pa_blocked blocked;
     struct pa_executors executors = {0};

@@ -5,6 +5,7 @@ what it waits for.
 
 import asyncio
 import concurrent.futures
+import contextlib
 import multiprocessing
 import os
 import socket
@@ -70,6 +71,31 @@ def make_sockets(loop):
     server = socket.create_server(PEER)
     server.setblocking(False)
     file("sock_accept", loop.sock_accept(server), "socket", server, server.fileno(), "read")
+
+
+def make_watched(loop):
+    """Futures that the loop sets when a socket is ready, and one of which only a number is known."""
+    for name, add in (("add_reader", loop.add_reader), ("add_writer", loop.add_writer)):
+        left, _ = pair()
+        fill(left)
+        future = loop.create_future()
+        add(left, future.set_result, None)
+        file(name, awaits(future), "socket", left, left.fileno(), "read" if name == "add_reader" else "write")
+    left, _ = pair()
+    future = loop.create_future()
+    loop.add_reader(left, lambda which: which.set_result(None), future)
+    file("argument", awaits(future), "socket", left, left.fileno(), "read")
+    left, _ = pair()
+    future = loop.create_future()
+    loop.add_reader(left.fileno(), future.set_result, None)
+    truth("number", awaits(future), "future")
+
+
+def fill(end):
+    """Nothing more can be written to it."""
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            end.send(bytes(1 << 16))
 
 
 async def make_connecting(loop):
@@ -186,6 +212,7 @@ def make_near_misses(loop):
 async def main():
     loop = asyncio.get_running_loop()
     make_sockets(loop)
+    make_watched(loop)
     await make_connecting(loop)
     await make_streams()
     await make_pipes(loop)
