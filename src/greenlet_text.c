@@ -120,11 +120,13 @@ static void print_spawned(struct pa_greenlet_listing *listing, const struct pa_g
     pa_out(out, PA_STYLE_PLAIN, "\n");
 }
 
-static void print_run(struct pa_greenlet_listing *listing, const struct pa_greenlet *greenlet)
+/* gevent's have their function elsewhere: those of a group may differ in it. */
+static void print_run(struct pa_greenlet_listing *listing, const struct pa_greenlet *greenlet, bool single)
 {
     struct pa_output *out = listing->out;
     struct pa_callable callable;
-    if (greenlet->state != PA_GREENLET_PENDING || greenlet->run == 0)
+    if (greenlet->state != PA_GREENLET_PENDING || greenlet->run == 0 ||
+        (!single && pa_kind_of(listing->graph->objects, greenlet->run) == PA_KIND_NONE_TYPE))
         return;
     pa_greenlet_run(listing->graph, greenlet, &callable);
     const struct pa_arena *text = &listing->graph->objects->text;
@@ -228,8 +230,7 @@ void pa_greenlet_print_facts(struct pa_greenlet_listing *listing, uint32_t id, b
     const struct pa_greenlet *greenlet = &listing->graph->greenlets.items[id];
     print_state(listing, greenlet, single);
     print_waits(listing, greenlet, single);
-    if (single)
-        print_run(listing, greenlet);
+    print_run(listing, greenlet, single);
     if (single)
         print_spawned(listing, greenlet);
     print_stack(listing, id);

@@ -28,7 +28,7 @@ void pa_greenlet_sort_threads(struct pa_greenlet_reader *reader)
         if (slot)
             *slot = (struct pa_thread_range){graph->threads.items[i].address, i};
     }
-    if (reader->ranges.count > 1)
+    if (reader->ranges.items)
         qsort(reader->ranges.items, reader->ranges.count, sizeof(struct pa_thread_range), by_address);
 }
 

@@ -163,7 +163,7 @@ static uint32_t waits_on(const struct pa_greenlet_view *view, const struct pa_gr
 /* Two keys that mix to the same value, one time in 2^64, would show a greenlet below another's stack: so the members are compared too. */
 static uint64_t group_key(const struct pa_greenlet_view *view, const struct pa_greenlet *greenlet)
 {
-    return pa_mix(waits_on(view, greenlet) + pa_mix((uint64_t)greenlet->stack << 32 | greenlet->type) +
+    return pa_mix(greenlet->run + waits_on(view, greenlet) + pa_mix((uint64_t)greenlet->stack << 32 | greenlet->type) +
                   ((uint64_t)greenlet->thread << 32 | (uint32_t)greenlet->is_main << 8 | greenlet->state)) |
            1;
 }
@@ -171,7 +171,8 @@ static uint64_t group_key(const struct pa_greenlet_view *view, const struct pa_g
 static bool alike(const struct pa_greenlet_view *view, const struct pa_greenlet *one, const struct pa_greenlet *other)
 {
     return one->stack == other->stack && one->type == other->type && one->thread == other->thread && one->state == other->state &&
-           one->is_noticed == other->is_noticed && waits_on(view, one) == waits_on(view, other) && !one->is_main && !other->is_main;
+           one->is_noticed == other->is_noticed && one->run == other->run && waits_on(view, one) == waits_on(view, other) &&
+           !one->is_main && !other->is_main;
 }
 
 /* Count the members of each group, then place them: @p group_of is the group of each selected greenlet. */

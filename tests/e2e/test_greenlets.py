@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import re
 
 import compare
 import harness
@@ -129,10 +130,30 @@ def test_live(gdb, build, scratch):
 @pytest.mark.parametrize("build", harness.BUILDS)
 def test_text_says_when_memory_was_searched(build):
     """During a collection the collector holds objects in lists of its own; after gc.freeze() they are in one of its usual ones."""
-    collecting, freed = (answers("root-gdb", build)[scenario][1] for scenario in ("collecting", "freed"))
+    collecting, freed, damaged = (answers("root-gdb", build)[name][1] for name in ("collecting", "freed", "damaged_heads"))
+    assert "\nFound by a search of memory: the lists of the garbage collector are damaged\n" in damaged.text, damaged
     assert "\nFound by a search of memory: the garbage collector was running\n" in collecting.text, collecting
     assert "Found by" not in freed.text, freed
     assert freed.text.endswith("Complete: 12 greenlets in 1 thread.\n"), freed
+
+
+@pytest.mark.parametrize("build", harness.BUILDS)
+def test_text_tells_apart_what_has_no_stack(build):
+    """Those whose thread has exited, asked or not; pending ones; those in C code only: never somebody else's stack."""
+    exited, states = (answers("root-gdb", build)[scenario][1] for scenario in ("exited", "states"))
+    assert len(re.findall(r"  : suspended for ever, its thread has exited, parent \w+\n  \+ Call stack:\n", exited.text)) == 1, exited
+    assert len(re.findall(r"  : dead, its thread has exited, parent \w+\n(?!  \+)", exited.text)) == 1, exited
+    texts = [states.text] + ([answers("root-gdb", build)["gevent_waits"][1].text] if build == "python3.14" else [])
+    for text in texts:
+        blocks = text.split("\n* ")
+        pending = [block for block in blocks if "  : pending, not started" in block]
+        in_c = [block for block in blocks if "  : no Python frames: it is in C code only" in block]
+        assert pending and in_c, text
+        assert not any("Call stack" in block or "File" in block.partition("spawned at")[0] for block in in_c), text
+        assert not any("Call stack" in block for block in pending), text
+    assert "  : will call wait(), File '/" in states.text, states
+    assert re.search(r"  : will call a functools.partial object at 0x\w+\n", states.text), states
+    assert re.search(r"^\* 2 greenlet.greenlet: .*\n  : pending, not started\n  : will call wait\(\), File", states.text, re.M), states
 
 
 @pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)

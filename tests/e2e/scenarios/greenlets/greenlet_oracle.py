@@ -24,6 +24,7 @@ MODE, OUTPUT = sys.argv[1:3]
 keep = []  # what must stay alive until the end
 unlisted = []  # greenlets that gc.get_objects() does not tell
 expected = {}  # id of a greenlet: fields that the scenario states itself
+damage = []  # functions that are called when everything has been written
 extra = {}  # more members of the document
 native_ids = {}  # id of a main greenlet: native id of its thread
 current = {}  # native id: the greenlet that its thread runs
@@ -81,6 +82,8 @@ def write(frame, result=None):
     with open(OUTPUT + ".new", "w") as file:
         file.write(json.dumps(document))
     os.rename(OUTPUT + ".new", OUTPUT)
+    for function in damage:
+        function()
     if MODE == "live":
         print("ready", flush=True)
     return result

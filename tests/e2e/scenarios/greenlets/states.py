@@ -34,6 +34,7 @@ def place(function):
 
 
 pending(wait, **place(wait))
+pending(wait, **place(wait))
 pending(Calls().method, **place(Calls.method))
 pending(Calls(), type="Calls")
 pending(functools.partial(wait), type="functools.partial")
