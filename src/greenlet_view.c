@@ -225,7 +225,8 @@ enum pa_status pa_greenlet_view_init(struct pa_greenlet_view *view, struct pa_gr
     *view = (struct pa_greenlet_view){.graph = graph, .request = request};
     pa_instrumentation_read(graph, &view->instrumentation);
     view->awaited = pa_asks_of_greenlets(graph, request);
-    if (request->command == PA_COMMAND_GREENLETS || view->awaited || request->format == PA_FORMAT_JSON)
+    bool is_shown = request->command == PA_COMMAND_GREENLETS || request->command == PA_COMMAND_REPORT;
+    if (is_shown || view->awaited || request->format == PA_FORMAT_JSON)
         pa_gevent_read(graph, &view->gevent);
     if (view->awaited || (request->command == PA_COMMAND_GREENLETS && request->operand_count > 0)) {
         for (uint32_t i = 0; i < request->operand_count && status == PA_OK; i++)
@@ -236,7 +237,7 @@ enum pa_status pa_greenlet_view_init(struct pa_greenlet_view *view, struct pa_gr
     } else {
         status = select_all(view, error, capacity);
     }
-    if (status != PA_OK || view->selected.count == 0 || request->command != PA_COMMAND_GREENLETS)
+    if (status != PA_OK || view->selected.count == 0 || !is_shown)
         return work->fatal != PA_OK ? work->fatal : status;
     size_t size = (size_t)view->selected.count * sizeof(uint32_t);
     uint32_t *group_of = pa_work_resize(work, NULL, 0, size);

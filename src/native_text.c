@@ -288,8 +288,7 @@ void pa_print_native_thread(struct pa_printer *printer, uint32_t number, const c
     pa_print_merged(printer, 0, native, first, native->merged.count);
 }
 
-/* Whether a task that is shown executes in the thread: then its entry has the thread's stack. */
-static bool is_shown(const struct pa_printer *printer, uint32_t number)
+bool pa_native_is_shown(const struct pa_printer *printer, uint32_t number)
 {
     const struct pa_graph *graph = printer->graph;
     for (uint32_t i = 0; i < graph->executing.count; i++) {
@@ -309,7 +308,7 @@ void pa_print_native_threads(struct pa_printer *printer)
         return;
     pa_debugger_threads(printer->graph->work, &infos);
     for (uint32_t i = 0; i < infos.count && pa_work_step(printer->graph->work); i++) {
-        if (pa_native_wanted(printer->graph, printer->request, &infos, i) && !is_shown(printer, infos.items[i].number))
+        if (pa_native_wanted(printer->graph, printer->request, &infos, i) && !pa_native_is_shown(printer, infos.items[i].number))
             pa_print_native_thread(printer, infos.items[i].number, infos.items[i].name);
     }
     pa_array_free(printer->graph->work, &infos);

@@ -204,6 +204,10 @@ static void print_other_threads(struct writing *writing)
         const struct pa_native *native = NULL;
         if (group->stack == 0)
             native = pa_natives_get(&writing->printer->natives, report->graph, number);
+        if (group->count == 1 && pa_native_is_shown(writing->printer, number)) {
+            own(writing, "  : runs a task, shown above\n");
+            continue;
+        }
         if (group->stack != 0 || (native && native->merged.count > 0))
             own(writing, "  + Call stack:\n");
         if (group->stack != 0)

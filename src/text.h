@@ -99,6 +99,8 @@ void pa_print_merged(struct pa_printer *printer, uint32_t spaces, const struct p
 bool pa_print_native_stack(struct pa_printer *printer, uint32_t spaces, uint32_t node);
 /** An entry for a thread: "* Thread 3 \"worker\"" with its merged stack. */
 void pa_print_native_thread(struct pa_printer *printer, uint32_t number, const char *name);
+/** Whether a task that is shown executes in the debugger's thread @p number: then its entry has the thread's stack. */
+bool pa_native_is_shown(const struct pa_printer *printer, uint32_t number);
 /** Entries for the threads that the request wants native frames of, unless the entry of a task has them. */
 void pa_print_native_threads(struct pa_printer *printer);
 

@@ -141,6 +141,17 @@ def test_text_has_the_frames_of_the_document(gdb, build, scenario):
 
 
 @pytest.mark.parametrize("gdb, build", harness.PAIRS)
+def test_python_frames_go_on_where_the_native_ones_end(gdb, build):
+    made = harness.make_core(build, "crashes/in_sorted_key")
+    target = f"core {harness.seen_by(gdb, made.core)}"
+    (answer,) = harness.ask(gdb, f"/usr/bin/{build}", target, COMMANDS[0], before=["set backtrace limit 4"])
+    stack = own_stack(answer.json(), made.oracle)
+    assert stack["matched"] and stack["stopped"] == "`set backtrace limit` ends it", answer
+    assert python_frames(stack["frames"]) == made.oracle["stack"], answer
+    assert native_names(stack["frames"])[:2] == ["write_nowhere", "segfault"] and len(native_names(stack["frames"])) <= 4, answer
+
+
+@pytest.mark.parametrize("gdb, build", harness.PAIRS)
 def test_without_any_file_no_frame_is_misattributed(gdb, build):
     """GDB cannot unwind code that it has no file of: one native frame is certain, the rest is not shown."""
     made = harness.make_core(build, "crashes/in_sorted_key")

@@ -8,7 +8,8 @@ import pytest
 
 SCENARIOS = (
     "callback", "coroutine_objects", "cython_coroutines", "deep_stack", "eager", "pure_python_running", "recursion",
-    "subinterpreter", "threads", "two_runtimes", "uvloop_server", "greenlets/boundaries", "greenlets/bridge_running", "greenlets/running",
+    "subinterpreter", "threads", "two_runtimes", "uvloop_server",
+    "greenlets/boundaries", "greenlets/bridge_running", "greenlets/running",
 )  # fmt: skip
 COMMAND = "py-async-bt --native --thread all --json"
 REPORT = "py-async-report --json"  # where there is no asyncio

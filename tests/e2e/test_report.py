@@ -76,6 +76,14 @@ def test_other_threads_are_grouped(gdb, build):
     assert "* 3 threads: " in text.text and "pauses() at crash.c:" in text.text, text
 
 
+@pytest.mark.parametrize("gdb, build", harness.PAIRS)
+def test_greenlets_are_listed(gdb, build):
+    core = harness.make_core(build, "crashes/in_greenlet").core
+    text = report_on(gdb, core, f"/usr/bin/{build}")[1]
+    part = text.partition("\nGreenlets\n")[2]
+    assert part.count("* greenlet.greenlet(id=0x") == 2 and "in query()" in part and "in async session()" in part, text
+
+
 def test_the_thread_that_died_stays_it_when_another_is_selected():
     made = harness.make_core("python3.15", "crashes/crowd")
     target = f"core {harness.seen_by('root-gdb', made.core)}"

@@ -347,13 +347,13 @@ static void set_bytes(struct seed *seed, const uint8_t *bytes, uint64_t size)
 /* Mark the pages that any request reads. */
 static void touch(struct seed *seed, uint8_t *touched)
 {
-    for (uint32_t n = 0; n < 20; n++) {
-        struct pa_request request = {.command = n % 5, .format = n / 5 % 2, .flags = PA_REQUEST_ALL, .thread = PA_THREAD_DEFAULT};
+    for (uint32_t n = 0; n < 24; n++) {
+        struct pa_request request = {.command = n % 6, .format = n / 6 % 2, .flags = PA_REQUEST_ALL, .thread = PA_THREAD_DEFAULT};
         request.flags |= PA_REQUEST_LOCALS | PA_REQUEST_CONTEXT | PA_REQUEST_INSTRUMENTATION;
         struct pa_session *session;
         serve(seed, false);
         run.sections = true;
-        run.symbols = n < 10;
+        run.symbols = n < 12;
         run.member_offset = -1;
         run.touched = touched;
         enum pa_status status = pa_session_create(&target, &session);
@@ -624,7 +624,7 @@ static void run_request(struct pa_session *session, struct input *input)
     static const char *const states[] = {"any", "ended", "waiting", "ready", "no such state", "live"};
     uint8_t what = next_u8(input), how = next_u8(input), text = next_u8(input);
     struct pa_operand operand = {.kind = how % 3, .text = texts[(text & 0x3f) % 10]};
-    struct pa_request request = {.command = text & 0x80 ? PA_COMMAND_GREENLETS : what & 3,
+    struct pa_request request = {.command = text & 0x80 ? (how & 4 ? PA_COMMAND_REPORT : PA_COMMAND_GREENLETS) : what & 3,
                                  .format = what >> 2 & 1,
                                  .flags = (what >> 3 & 7) | (how & 0xf8) << 1,
                                  .thread = PA_THREAD_DEFAULT};

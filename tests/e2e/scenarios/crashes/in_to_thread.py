@@ -2,11 +2,13 @@
 
 import asyncio
 import sys
+import time
 
 from crash_oracle import crash, dies
 
 
 def resize():
+    time.sleep(0.2)  # the loop has come to rest
     crash.segfault(*dies(sys._getframe(), "SIGSEGV", inside=["write_nowhere", "segfault"]))
 
 
