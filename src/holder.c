@@ -7,7 +7,7 @@
 #include "variables.h"
 
 enum { ROLE_UNKNOWN = 0xff, ROLE_OBJECT = 0, ROLE_GENERATOR, ROLE_EXIT_STACK, ROLE_CONDITION, ROLE_CLOSING };
-enum { FRAME_UNKNOWN = 0xff, FRAME_WITH = PA_HAS_WITH, FRAME_ASYNC_FOR = PA_HAS_ASYNC_FOR, FRAME_CONDITION_WAIT = 4 };
+enum { FRAME_UNKNOWN = 0xff };
 
 const char *pa_how_name(enum pa_how how)
 {
@@ -56,8 +56,14 @@ static bool is_condition_wait(struct pa_graph *graph, const struct pa_frame *fra
             pa_text_ends(text, frame->file, "/anyio/_core/_synchronization.py"));
 }
 
-/* What there is about a place in the program: FRAME_…. */
-static uint8_t frame_flags(struct pa_holders *holders, uint32_t frame)
+static bool is_taking(struct pa_graph *graph, const struct pa_frame *frame)
+{
+    const struct pa_arena *text = &graph->objects->text;
+    return pa_text_ends(text, frame->function, ".acquire") || pa_text_ends(text, frame->function, "enter__") ||
+           pa_text_ends(text, frame->function, ".release") || pa_text_ends(text, frame->function, "exit__");
+}
+
+uint8_t pa_holders_frame(struct pa_holders *holders, uint32_t frame)
 {
     struct pa_graph *graph = holders->graph;
     struct pa_codes *codes = graph->codes;
@@ -66,7 +72,8 @@ static uint8_t frame_flags(struct pa_holders *holders, uint32_t frame)
         return 0;
     if (*flags == FRAME_UNKNOWN)
         *flags = (uint8_t)(pa_withs_has(&holders->withs, frame) |
-                           (is_condition_wait(graph, &codes->frames.items[frame]) ? FRAME_CONDITION_WAIT : 0));
+                           (is_condition_wait(graph, &codes->frames.items[frame]) ? PA_FRAME_CONDITION_WAIT : 0) |
+                           (is_taking(graph, &codes->frames.items[frame]) ? PA_FRAME_TAKES : 0));
     return *flags;
 }
 
@@ -233,15 +240,15 @@ static void release(struct pa_holders *holders, uint64_t iframe)
 /* A frame of a stack whose frames come from the innermost on: wait() stands inside of the body that it waits in. */
 static void hold_frame(struct pa_holders *holders, uint64_t iframe, uint32_t frame, bool suspended, struct pa_holder holder)
 {
-    uint8_t flags = iframe == 0 ? 0 : frame_flags(holders, frame);
+    uint8_t flags = iframe == 0 ? 0 : pa_holders_frame(holders, frame);
     uint64_t generators[PA_MAX_WITHS];
-    if (flags & FRAME_CONDITION_WAIT)
+    if (flags & PA_FRAME_CONDITION_WAIT)
         release(holders, iframe);
     holder.frame = frame;
-    if (flags & FRAME_WITH)
+    if (flags & PA_FRAME_WITH)
         push_withs(holders, iframe, suspended, NULL);
     hold_pending(holders, holder);
-    uint32_t count = flags & FRAME_ASYNC_FOR && suspended ? pa_withs_iterated(&holders->withs, iframe, generators) : 0;
+    uint32_t count = flags & PA_FRAME_ASYNC_FOR && suspended ? pa_withs_iterated(&holders->withs, iframe, generators) : 0;
     for (uint32_t i = 0; i < count; i++)
         follow_generator(holders, generators[i], PA_HOW_ASYNC_FOR);
     hold_pending(holders, holder);
@@ -285,7 +292,8 @@ static uint8_t *mark_stacks(struct pa_holders *holders, uint32_t *count)
     for (uint32_t i = 0; marks && i < *count; i++) {
         const struct pa_stack *stack = &codes->stacks.items[i];
         uint8_t outer = stack->outer < i ? marks[stack->outer] : 0;
-        marks[i] = outer || (stack->frame != PA_NONE && frame_flags(holders, stack->frame) & (FRAME_WITH | FRAME_ASYNC_FOR));
+        marks[i] =
+            outer || (stack->frame != PA_NONE && pa_holders_frame(holders, stack->frame) & (PA_FRAME_WITH | PA_FRAME_ASYNC_FOR));
     }
     return marks;
 }

@@ -204,37 +204,30 @@ static void answer_borrowers(struct answer *answer, uint64_t object, uint64_t se
     answer->total = total < PA_MAX_HOLDERS ? (uint32_t)total : PA_MAX_HOLDERS;
 }
 
-/* Whether a frame is the innermost one of a thread that is certainly still waiting for the object. */
-static bool is_blocked_at(struct pa_graph *graph, uint32_t frame, uint64_t object)
-{
-    for (uint32_t i = 0; i < graph->threads.count; i++) {
-        const struct pa_thread *thread = &graph->threads.items[i];
-        if (thread->first_frame == frame && thread->own_frames > 0)
-            return pa_thread_awaited_lock(graph, i, NULL) == object;
-    }
-    return false;
-}
-
 /*
  * Whether a thread may just be taking the object, or giving it back: then that nobody holds it says nothing. Its frame is in a method that
  * does that, or at the call of one.
  */
+static bool is_in_hand_of(struct pa_holders *holders, const struct pa_thread_frame *item, uint64_t object)
+{
+    struct pa_graph *graph = holders->graph;
+    uint64_t iframe = item->is_gen ? item->object + PA_OFFSET(graph->layout, gen_iframe) : item->object, self;
+    uint8_t flags = pa_holders_frame(holders, item->frame);
+    return (flags & PA_FRAME_TAKES && pa_variable_get(graph->codes, iframe, "self", &self) && self == object) ||
+           (flags & PA_FRAME_WITH && pa_with_entered(&holders->withs, iframe) == object);
+}
+
 static bool is_in_hand(struct pa_holders *holders, uint64_t object)
 {
     struct pa_graph *graph = holders->graph;
-    const struct pa_arena *text = &graph->objects->text;
-    for (uint32_t i = 0; i < graph->thread_frames.count && pa_work_step(graph->work); i++) {
-        if (is_blocked_at(graph, i, object))
-            continue;
-        const struct pa_thread_frame *item = &graph->thread_frames.items[i];
-        const struct pa_frame *frame = &graph->codes->frames.items[item->frame];
-        uint64_t iframe = item->is_gen ? item->object + PA_OFFSET(graph->layout, gen_iframe) : item->object, self;
-        if ((pa_text_ends(text, frame->function, ".acquire") || pa_text_ends(text, frame->function, "enter__") ||
-             pa_text_ends(text, frame->function, ".release") || pa_text_ends(text, frame->function, "exit__")) &&
-            pa_variable_get(graph->codes, iframe, "self", &self) && self == object)
-            return true;
-        if (pa_withs_has(&holders->withs, item->frame) & PA_HAS_WITH && pa_with_entered(&holders->withs, iframe) == object)
-            return true;
+    for (uint32_t id = 0; id < graph->threads.count; id++) {
+        const struct pa_thread *thread = &graph->threads.items[id];
+        /* One that is certainly still waiting for it has it not. */
+        uint32_t first = pa_thread_awaited_lock(graph, id, NULL) == object ? 1 : 0;
+        for (uint32_t i = first; i < thread->frame_count && pa_work_step(graph->work); i++) {
+            if (is_in_hand_of(holders, &graph->thread_frames.items[thread->first_frame + i], object))
+                return true;
+        }
     }
     return false;
 }

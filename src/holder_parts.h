@@ -59,6 +59,17 @@ struct pa_holders {
     uint32_t released_count;
 };
 
+/** What there is about a place in the program. */
+enum pa_frame_flags {
+    PA_FRAME_WITH = PA_HAS_WITH,
+    PA_FRAME_ASYNC_FOR = PA_HAS_ASYNC_FOR,
+    PA_FRAME_CONDITION_WAIT = 4, /* Condition.wait() */
+    PA_FRAME_TAKES = 8,          /* a method that takes its self, or gives it back */
+};
+
+/** The flags of a frame (an id of codes); 0 without memory. */
+uint8_t pa_holders_frame(struct pa_holders *holders, uint32_t frame);
+
 /** The index, made if there is none yet; NULL without memory. */
 struct pa_holders *pa_holders_made(struct pa_graph *graph);
 
