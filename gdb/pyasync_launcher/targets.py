@@ -144,7 +144,7 @@ def _replaced(core: CoreFile, sysroot: Optional[str]) -> Iterator[str]:
         path = _path_here(mapping.path, sysroot)
         here = build_id_of(path) if ran else None
         if here is not None and here != ran:
-            yield f"{printable(mapping.path)} was replaced by another build since (build-id {here} here, {ran} in the core)"
+            yield f"{printable(mapping.path)} is another build here (build-id {here}, in the core {ran})"
 
 
 def _path_here(path: str, sysroot: Optional[str]) -> str:
