@@ -1,11 +1,13 @@
 """
 Runs inside GDB, with pyasync loaded: damage a copy of a core in one way after the other, and see what is still told.
 
-The environment variable PYASYNC_DAMAGE names a JSON file: {"core": the whole core, "work": its copy, "results": a file that gets a JSON line
-for each damage as soon as it is known, "numbers": [first, last + 1], "scratch": a folder}. Each damage follows from its number alone.
+The environment variable PYASYNC_DAMAGE names a JSON file: {"core": the whole core, "work": its copy, "results": a file that gets a
+JSON line for each damage as soon as it is known, "numbers": [first, last + 1], "scratch": a folder}. Each damage follows from its
+number alone.
 
-A task is untouched if none of the bytes that its name and stack are read from is damaged: its own, its coroutines', their code's with its
-strings, their types', and the two tables of offsets. Where these are is read from the whole core, with the offsets that py-async-info tells.
+A task is untouched if none of the bytes that its name and stack are read from is damaged: its own, its coroutines', their code's
+with its strings, their types', and the two tables of offsets. Where these are is read from the whole core, with the offsets that
+py-async-info tells.
 """
 
 import json
@@ -15,8 +17,9 @@ import resource
 import struct
 import time
 
-import gdb
 from pyasync_gdb import memory_map
+
+import gdb
 
 JOB = json.load(open(os.environ["PYASYNC_DAMAGE"]))
 PAGE = 4096
@@ -154,7 +157,7 @@ def damage(whole, chance):
 
 
 def break_lists(whole):
-    """The heads of the lists of tasks, and all links of the objects before and behind those tasks in the garbage collector's lists."""
+    """The heads of the lists of tasks, and the links of these and of their neighbours in the garbage collector's lists."""
     nothing, memory = struct.pack("<2Q", 0x10, 0x10), whole.memory
     patches = [(thread + whole.offsets["thread_impl.asyncio_tasks_head"], nothing) for thread, _ in whole.targets["thread"]]
     for task, _ in whole.targets["task"]:

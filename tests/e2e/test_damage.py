@@ -1,7 +1,7 @@
 """
-Damaged memory: bits flipped, pages zeroed, pointers swapped in tasks, their list nodes, coroutines, code objects, strings, sets and
-thread states of a real core, each in turn read by real GDB. No crash, no hang, no memory without bound; and every task that the damage did
-not touch is still told as it is.
+Damaged memory: bits flipped, pages zeroed, pointers swapped in tasks, their list nodes, coroutines, code objects, strings, sets
+and thread states of a real core, each in turn read by real GDB. No crash, no hang, no memory without bound; and every task that the
+damage did not touch is still told as it is.
 """
 
 import json
@@ -59,7 +59,7 @@ def test_more_damage(gdb, build, part):
 
 @pytest.mark.parametrize("gdb, build", harness.PAIRS)
 def test_all_lists_are_broken(gdb, build):
-    """Neither asyncio's lists of tasks nor the garbage collector's can be followed: tasks are found in memory, and it is said so."""
+    """Neither asyncio's lists of tasks nor the garbage collector's can be followed: tasks are found in memory, and that is said."""
     (result,) = read_damaged(gdb, build, -1, 0)
     assert result["what"] == "lists" and not result["complete"], result
     assert not result["lost"] and set(result["found"]) <= {"scan", "gc", "reference"} and "scan" in result["found"], result
