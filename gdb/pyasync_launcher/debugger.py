@@ -46,7 +46,8 @@ def environment(folder: str) -> Dict[str, str]:
 
 def write_job(folder: str, options: Any, **job: Any) -> None:
     """What inside.py is to do."""
-    arguments = "--show-secrets" if options.show_secrets else ""
+    asked = {"--show-secrets": options.show_secrets, "--all": options.all, "--source": options.source or options.source_path}
+    arguments = " ".join(option for option, is_set in asked.items() if is_set)
     job.update(product=_PRODUCT, source_path=options.source_path, arguments=arguments)
     with open(os.path.join(folder, "job.json"), "x", encoding="utf-8") as file:
         json.dump(job, file)

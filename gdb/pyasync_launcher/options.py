@@ -67,6 +67,8 @@ def parse(words: List[str]) -> argparse.Namespace:
     add("--each", action="store_true", help="print every report, not one for each signature")
     add("--sysroot", metavar="DIR", help="where the files of the process are: a container's root, copied or mounted")
     add("--source-path", action="append", type=_mapping, default=[], metavar="FROM=TO", help="sources that were at FROM are at TO")
+    add("--source", action="store_true", help="show the source line of each frame; --source-path does too")
+    add("--all", action="store_true", help="leave out no task and no group")
     add("--debuginfod", action="store_true", help="let GDB ask the servers of DEBUGINFOD_URLS for what is missing")
     add("--show-secrets", action="store_true", help="do not hide what looks like a password or token")
     add("-j", dest="jobs", type=_count, metavar="N", help="read N at a time (default: the processors, at most 4)")

@@ -121,6 +121,15 @@ def test_exit_status_of_what_cannot_be(scratch):
         assert len((done.stdout + done.stderr).splitlines()) == 1, done
 
 
+def test_source_lines_from_where_the_sources_are(core, scratch):
+    """The process had its program at a path that is not here."""
+    moved = strange(scratch)
+    (moved / "gather.py").write_bytes((harness.HERE / "scenarios/gather.py").read_bytes())
+    done = pyasync("--source-path", f"{harness.inside(harness.PLACE)}/scenarios={moved}", core)
+    assert done.status == 0 and "await asyncio.gather(" in done.stdout, done
+    assert "await asyncio.gather(" not in pyasync(core).stdout
+
+
 def test_gdb_without_python_is_named(core, scratch):
     minimal = scratch / "gdb"
     minimal.write_text("#!/bin/sh\necho 'Python scripting is not supported in this copy of GDB.' >&2\n")

@@ -106,3 +106,13 @@ def test_ctrl_c_reaches_the_command_once():
     child.expect(pexpect.EOF)
     child.wait()
     assert child.exitstatus == 6 and child.before.count("interrupted") == 1, (shlex.join(child.args), child.before)
+
+
+@pytest.mark.parametrize("how, options, status", [("segfault", [], 139), ("hang", ["--timeout", "3"], 124), ("survive", [], 4)])
+def test_with_the_newer_gdb(how, options, status):
+    """All of it inside the test root, whose Python runs the launcher."""
+    harness.prepare()
+    launcher = ["/usr/bin/python3.14", f"{harness.inside(harness.PLACE)}/gdb/pyasync", "--run"]
+    done = harness.run(harness.in_root_with_proc(*launcher, *options, "--", "/usr/bin/python3.15", CRASH, how, "4"))
+    assert done.status == status and done.stdout.startswith("ready\n"), done
+    assert (f"Task(name='{how}-worker', " in done.stderr) == (how != "survive"), done
