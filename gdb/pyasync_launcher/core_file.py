@@ -6,6 +6,7 @@ Everything in it is untrusted: sizes are bounded, and what does not parse is no 
 the kernel.
 """
 
+import bisect
 import io
 import os
 import stat
@@ -24,6 +25,7 @@ _AT_PHDR, _AT_ENTRY = 3, 9
 _PN_XNUM = 0xFFFF  # the number of program headers stands in the first section header instead
 _SECTION_INFO = 44  # Elf64_Shdr.sh_info
 _MAX_SEGMENTS = 1 << 20
+_MAX_MAPPINGS = 1 << 17  # twice what a process may have by default: vm.max_map_count
 _MAX_NOTES = 256 << 20  # a process of 100,000 threads has 3 KB of registers each
 
 
@@ -85,10 +87,7 @@ def read_headers(stream: BinaryIO) -> Core:
 def _extended_count(stream: BinaryIO, sections: int) -> int:
     if not stream.seekable():
         raise NotACore("is a core of more than 65,534 segments: unpack it first")
-    data = b""
-    if sections < 1 << 62:
-        stream.seek(sections + _SECTION_INFO)
-        data = stream.read(4)
+    data = _read_at(stream, sections + _SECTION_INFO, 4)
     if len(data) < 4:
         raise NotACore("is cut short: the list of its segments stands at its end, which is missing")
     return struct.unpack("<I", data)[0]
@@ -97,12 +96,21 @@ def _extended_count(stream: BinaryIO, sections: int) -> int:
 def _skip(stream: BinaryIO, position: int) -> None:
     """Go from behind the first header to @p position, also where it can only be read up to there."""
     left = position - _HEADER.size
-    if left < 0 or left > _MAX_NOTES and not stream.seekable() or position >= 1 << 62:
+    if left < 0 or left > _MAX_NOTES:
         raise NotACore("is a damaged core: its list of segments makes no sense")
     if stream.seekable():
         stream.seek(position)
     else:
         stream.read(left)
+
+
+def _read_at(stream: BinaryIO, offset: int, length: int) -> bytes:
+    """Bytes of a file; none at a place where no file can have any."""
+    try:
+        stream.seek(offset)
+    except (OSError, OverflowError, ValueError):
+        return b""
+    return stream.read(length)
 
 
 class CoreFile:
@@ -121,6 +129,9 @@ class CoreFile:
         except BaseException:
             self._stream.close()
             raise
+        loaded = (segment for segment in self.headers.segments if segment.kind == _PT_LOAD and segment.size > 0)
+        self._loaded = sorted(loaded, key=lambda segment: segment.address)
+        self._starts = [segment.address for segment in self._loaded]
         self._notes = self._read_notes()
 
     def __enter__(self) -> "CoreFile":
@@ -154,7 +165,7 @@ class CoreFile:
         if len(note) < 16:
             return []
         count, page = struct.unpack_from("<2Q", note)
-        if count > (len(note) - 16) // 24:
+        if count > min((len(note) - 16) // 24, _MAX_MAPPINGS):
             return []
         names = note[16 + 24 * count :].split(b"\0")
         places = struct.iter_unpack("<3Q", note[16 : 16 + 24 * count])
@@ -168,25 +179,21 @@ class CoreFile:
 
     def memory(self, address: int, length: int) -> bytes:
         """Bytes of the process; fewer or none where the core has them not."""
-        for segment in self.headers.segments:
-            if segment.kind == _PT_LOAD and segment.address <= address < segment.address + segment.size:
-                return self._read(segment.offset + address - segment.address, min(length, segment.address + segment.size - address))
-        return b""
+        index = bisect.bisect_right(self._starts, address) - 1
+        left = self._loaded[index].address + self._loaded[index].size - address if index >= 0 else 0
+        return self._read(self._loaded[index].offset + address - self._starts[index], min(length, left)) if left > 0 else b""
 
     def _read(self, offset: int, length: int) -> bytes:
-        if offset >= self.size:
-            return b""
-        self._stream.seek(offset)
-        return self._stream.read(length)
+        return _read_at(self._stream, offset, length)
 
     def _read_notes(self) -> Dict[int, bytes]:
         """The first note of each kind."""
         notes: Dict[int, bytes] = {}
-        for segment in self.headers.segments:
-            if segment.kind == _PT_NOTE and segment.size <= _MAX_NOTES:
-                for owner, kind, data in _notes(self._read(segment.offset, segment.size)):
-                    if owner == b"CORE":
-                        notes.setdefault(kind, data)
+        segment = next((segment for segment in self.headers.segments if segment.kind == _PT_NOTE), None)  # a core has one
+        if segment is not None and segment.size <= _MAX_NOTES:
+            for owner, kind, data in _notes(self._read(segment.offset, segment.size)):
+                if owner == b"CORE":
+                    notes.setdefault(kind, data)
         return notes
 
 
@@ -211,9 +218,9 @@ def _build_id(read) -> Optional[str]:
     _, _, _, _, table, _, _, _, entry, count, _, _, _ = _HEADER.unpack(header)
     if entry != _PROGRAM.size:
         return None
-    programs = read(table, entry * min(count, 256)) if table < 1 << 62 else b""
+    programs = read(table, entry * min(count, 256))
     for kind, _, offset, _, _, size, _, _ in _PROGRAM.iter_unpack(programs[: len(programs) // entry * entry]):
-        if kind == _PT_NOTE and size < 1 << 16 and offset < 1 << 62:
+        if kind == _PT_NOTE and size < 1 << 16:
             for owner, note, data in _notes(read(offset, size)):
                 if owner == b"GNU" and note == _NT_GNU_BUILD_ID:
                     return data.hex()
@@ -223,12 +230,7 @@ def _build_id(read) -> Optional[str]:
 def build_id_of(path: str) -> Optional[str]:
     """The build-id of a file; None if it has none, or is not there or no regular ELF file."""
     with _regular_file(path) as stream:
-
-        def read(offset: int, length: int) -> bytes:
-            stream.seek(offset)
-            return stream.read(length)
-
-        return _build_id(read)
+        return _build_id(lambda offset, length: _read_at(stream, offset, length))
 
 
 def is_elf(path: str) -> bool:

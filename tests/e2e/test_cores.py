@@ -248,3 +248,31 @@ def test_two_gigabytes_unpacked_with_holes(scratch):
 def test_memory_limit_is_one(core):
     done = harness.run([*LAUNCHER["host-gdb"](), "--sysroot", str(ROOT), "--memory-limit", "20", str(core)])
     assert done.status == 2 and "it may take 20 MB, --memory-limit MB gives it more" in done.stdout, done
+
+
+HOSTILE = """
+import random, sys
+sys.path.insert(0, sys.argv[1])
+from pyasync_launcher.core_file import CoreFile, NotACore
+whole = bytearray(open(sys.argv[2], "rb").read(1 << 20))
+end = CoreFile(sys.argv[2])._loaded[0].offset  # headers and notes stand before
+for number in range(300):
+    chance, damaged = random.Random(number), bytearray(whole)
+    for _ in range(chance.randrange(1, 20)):
+        place = chance.randrange(4, end - 8)
+        damaged[place : place + 8] = chance.choice([chance.randbytes(8), bytes(8), b"\\xff" * 8, b"\\xff" * 4 + bytes(4)])
+    open(sys.argv[3], "wb").write(damaged)
+    try:
+        with CoreFile(sys.argv[3]) as core:
+            core.executable(), [core.build_id(mapping) for mapping in core.mappings()]
+    except NotACore:
+        pass
+print("done")
+"""
+
+
+def test_headers_and_notes_of_any_content(core, scratch):
+    """The launcher reads these itself: no exception but its own, and no time without bound."""
+    command = [sys.executable, "-c", HOSTILE, str(harness.PROJECT / "gdb"), str(core), str(scratch / "core")]
+    done = harness.run(command, timeout=60)
+    assert done.stdout == "done\n", done
