@@ -93,21 +93,22 @@ static void read_frames(struct pa_graph *graph, const struct pa_thread *thread, 
 /* ---- by the function in C that the innermost frame calls */
 
 static const struct function {
-    enum pa_blocked_kind kind;
     const char *owner, *names; /* names: each with a blank before and behind it */
-    bool has_object;           /* self is what it is about */
+    enum pa_blocked_kind kind;
+    bool has_object; /* self is what it is about */
 } functions[] = {
-    {PA_BLOCKED_SLEEP, "time", " sleep ", false},
-    {PA_BLOCKED_LOCK, "_thread.lock", " acquire acquire_lock __enter__ ", true},
-    {PA_BLOCKED_LOCK, "_thread.RLock", " acquire __enter__ ", true},
-    {PA_BLOCKED_QUEUE, "_queue.SimpleQueue", " get ", true},
-    {PA_BLOCKED_SOCKET, "_socket.socket",
-     " recv recv_into recvfrom recvfrom_into recvmsg recvmsg_into send sendall sendto sendmsg _accept connect connect_ex ", true},
-    {PA_BLOCKED_RESOLVE, "_socket", " getaddrinfo gethostbyname gethostbyname_ex gethostbyaddr getnameinfo ", false},
-    {PA_BLOCKED_SELECT, "select", " select ", false},
-    {PA_BLOCKED_SELECT, "select.epoll", " poll ", false},
-    {PA_BLOCKED_SELECT, "select.poll", " poll ", false},
-    {PA_BLOCKED_READ, "posix", " read readv pread ", false},
+    {"time", " sleep ", PA_BLOCKED_SLEEP, false},
+    {"_thread.lock", " acquire acquire_lock __enter__ ", PA_BLOCKED_LOCK, true},
+    {"_thread.RLock", " acquire __enter__ ", PA_BLOCKED_LOCK, true},
+    {"_queue.SimpleQueue", " get ", PA_BLOCKED_QUEUE, true},
+    {"_socket.socket",
+     " recv recv_into recvfrom recvfrom_into recvmsg recvmsg_into send sendall sendto sendmsg _accept connect connect_ex ",
+     PA_BLOCKED_SOCKET, true},
+    {"_socket", " getaddrinfo gethostbyname gethostbyname_ex gethostbyaddr getnameinfo ", PA_BLOCKED_RESOLVE, false},
+    {"select", " select ", PA_BLOCKED_SELECT, false},
+    {"select.epoll", " poll ", PA_BLOCKED_SELECT, false},
+    {"select.poll", " poll ", PA_BLOCKED_SELECT, false},
+    {"posix", " read readv pread ", PA_BLOCKED_READ, false},
 };
 
 static bool has_name(const char *names, const char *name)

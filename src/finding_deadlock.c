@@ -254,7 +254,7 @@ static void note_cycles(struct search *search)
     const struct pa_graph *graph = search->graph;
     for (uint32_t i = 0, first = 0; i < graph->cycle_ends.count && i < 64; i++) {
         uint32_t place = party_of(search, graph->cycle_members.items[first]);
-        if (place != PA_NONE && search->parties.items[place].stuck)
+        if (place < search->parties.count && search->parties.items[place].stuck)
             search->finder->findings->told_cycles |= 1ull << i;
         first = graph->cycle_ends.items[i];
     }
@@ -283,7 +283,7 @@ void pa_find_deadlocks(struct pa_finder *finder)
         if (search.parties.items[i].stuck && search.parties.items[i].seen == 0)
             follow(&search, i);
     }
-    if (!search.cut && graph->work->fatal == PA_OK)
+    if (!search.cut && graph->work->fatal == PA_OK && search.parties.items)
         note_cycles(&search);
     pa_array_free(graph->work, &search.parties);
     pa_array_free(graph->work, &search.waits_for);
