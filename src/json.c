@@ -490,7 +490,8 @@ static void write_futures(struct writer *writer)
     raw(writer, "\"futures\": [");
     for (uint32_t i = 0; i < writer->view->selected.count && pa_work_step(writer->graph->work); i++)
         write_private_future(writer, writer->view->selected.items[i]);
-    for (uint32_t i = 0; i < writer->referred.count && pa_work_step(writer->graph->work); i++) {
+    bool stats = writer->view->request->flags & PA_REQUEST_STATS; /* what findings refer to is listed as unknown */
+    for (uint32_t i = 0; !stats && i < writer->referred.count && pa_work_step(writer->graph->work); i++) {
         uint32_t id = writer->referred.items[i];
         const struct pa_node *node = &writer->graph->nodes.items[id];
         if (node->flags & (PA_NODE_TASK | PA_NODE_BAD))
