@@ -69,7 +69,7 @@ void pa_report_group_threads(struct pa_report *report)
         if (slot && stack == 0)
             slot->key = native_key(report, number);
     }
-    if (report->groups.count == 0)
+    if (!report->groups.items)
         return;
     qsort(report->groups.items, report->groups.count, sizeof(struct pa_report_group), by_key);
     uint32_t kept = 0;
