@@ -1,5 +1,5 @@
 /* Greenlets: layouts of several versions of greenlet, states, threads, stacks; freed blocks and damage; stale instrumentation. */
-#include "greenlet.h"
+#include "greenlet_awaited.h"
 #include "instrumentation.h"
 #include "limits.h"
 #include "walk.h"
@@ -326,6 +326,56 @@ START_TEST(test_any_damaged_word)
 }
 END_TEST
 
+/* ---- who waits for a greenlet */
+
+static const char *awaiters_of(uint64_t address)
+{
+    static char text[256];
+    struct pa_gevent none = {0};
+    struct pa_greenlet_awaiters awaiters = {0};
+    pa_greenlet_awaiters(&walk.graph, &none, (uint32_t)(greenlet_at(address) - walk.graph.greenlets.items), &awaiters);
+    text[0] = '\0';
+    for (uint32_t i = 0; i < awaiters.count; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %llx", pa_greenlet_how_name(awaiters.items[i].how),
+                 (unsigned long long)walk.graph.greenlets.items[awaiters.items[i].greenlet].address);
+    pa_array_free(walk.graph.work, &awaiters);
+    return text;
+}
+
+static uint64_t dead(uint64_t main)
+{
+    uint64_t greenlet = pending(greenlet_type);
+    start(greenlet, main);
+    set_impl(greenlet, STACK_START, 0);
+    return greenlet;
+}
+
+/* Parents that have ended are passed over, also where they lead in a circle; one that runs waits for nobody. */
+START_TEST(test_awaiters)
+{
+    char expected[64];
+    begin(_i);
+    uint64_t main = made_main(), one = pending(greenlet_type), two = pending(greenlet_type), lost = pending(greenlet_type);
+    uint64_t ended = dead(main), circle = dead(main), not_started = pending(greenlet_type);
+    suspend(one, main, exposed("leaf", 0, 1));
+    suspend(two, main, exposed("leaf", 0, 1));
+    suspend(lost, main, exposed("leaf", 0, 1));
+    set_impl(two, PARENT, ended);
+    set_impl(ended, PARENT, one);
+    set_impl(lost, PARENT, circle);
+    set_impl(circle, PARENT, circle);
+    set_impl(not_started, PARENT, one);
+    walk_build(&walk, python);
+    snprintf(expected, sizeof(expected), "parent %llx", (unsigned long long)one);
+    ck_assert_str_eq(awaiters_of(two), expected);
+    ck_assert_str_eq(awaiters_of(one), "");
+    ck_assert_str_eq(awaiters_of(lost), "");
+    ck_assert_str_eq(awaiters_of(ended), "");
+    ck_assert_str_eq(awaiters_of(not_started), "");
+    walk_close(&walk);
+}
+END_TEST
+
 /* ---- bridges and portals */
 
 /* Let the only variable of a frame be an object. Its code is no other frame's. */
@@ -474,6 +524,7 @@ Suite *greenlet_suite(void)
     tcase_add_loop_test(damage, test_main_greenlets_that_disagree, 0, 2);
     tcase_add_loop_test(damage, test_damage, 0, 2);
     tcase_add_loop_test(damage, test_any_damaged_word, 0, 2);
+    tcase_add_loop_test(reading, test_awaiters, 0, 2);
     tcase_add_loop_test(bridges, test_bridge, 0, 2);
     tcase_add_loop_test(bridges, test_portal, 0, 2);
     tcase_add_loop_test(bridges, test_no_portal, 0, 2);
