@@ -1,4 +1,4 @@
-"""What is certainly wrong: the head tells of it, what it is about comes first. (That it is found, and nothing else, compare.py tests.)"""
+"""What is certainly wrong: the head tells of it, what it is about comes first. (That nothing else is found, compare.py tests.)"""
 
 import json
 import re

@@ -79,9 +79,10 @@ def test_task_names(complete):
 def test_file_names(gdb, complete):
     folder = gdb.path("gdb")
     part, inside, nothing = complete(
-        f"py-async-bt --output {folder}/pyas", f"py-async-bt --output {folder}/pyasync_", f"py-async-bt --output {folder}/none/x"
+        f"py-async-bt --output {folder}/pyas", f"py-async-bt --output {folder}/pyasync_g", f"py-async-bt --output {folder}/none/x"
     )
-    assert sorted(part) == [f"py-async-bt --output {folder}/pyasync.py", f"py-async-bt --output {folder}/pyasync_gdb/"]
+    names = ("pyasync", "pyasync.py", "pyasync_gdb/", "pyasync_launcher/")
+    assert sorted(part) == [f"py-async-bt --output {folder}/{name}" for name in names]
     # The only one is a folder: it goes on with what is in it.
     assert f"py-async-bt --output {folder}/pyasync_gdb/commands.py" in inside
     assert nothing == []

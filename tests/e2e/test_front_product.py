@@ -18,10 +18,15 @@ def product(front_folder):
 
 def comparable(text):
     """
-    The document without what the way itself adds: the numbers, order and names that GDB or gdbserver gives to threads, and the core
-    with its signal.
+    The document without what the way itself adds: the numbers, order and names that GDB or gdbserver gives to threads, the core
+    with its signal, and the time that has passed.
     """
     document = json.loads(text)
+    for loop in document["loops"]:
+        loop.update(next_timer=None)
+    for task in document["tasks"]:
+        if task["waits_on"]:
+            task["waits_on"].pop("due", None)
     document["process"].update(core=None, signal=None)
     kernel_id = {thread["num"]: thread["native_id"] for thread in document["threads"]}
     for thread in document["threads"]:

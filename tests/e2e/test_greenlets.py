@@ -141,7 +141,8 @@ def test_text_says_when_memory_was_searched(build):
 def test_text_tells_apart_what_has_no_stack(build):
     """Those whose thread has exited, asked or not; pending ones; those in C code only: never somebody else's stack."""
     exited, states = (answers("root-gdb", build)[scenario][1] for scenario in ("exited", "states"))
-    assert len(re.findall(r"  : suspended for ever, its thread has exited, parent \w+\n  \+ Call stack:\n", exited.text)) == 1, exited
+    for_ever = r"  : suspended for ever, its thread has exited, parent \w+\n  \+ Call stack:\n"
+    assert len(re.findall(for_ever, exited.text)) == 1, exited
     assert len(re.findall(r"  : dead, its thread has exited, parent \w+\n(?!  \+)", exited.text)) == 1, exited
     texts = [states.text] + ([answers("root-gdb", build)["gevent_waits"][1].text] if build == "python3.14" else [])
     for text in texts:
@@ -153,7 +154,8 @@ def test_text_tells_apart_what_has_no_stack(build):
         assert not any("Call stack" in block for block in pending), text
     assert "  : will call wait(), File '/" in states.text, states
     assert re.search(r"  : will call a functools.partial object at 0x\w+\n", states.text), states
-    assert re.search(r"^\* 2 greenlet.greenlet: .*\n  : pending, not started\n  : will call wait\(\), File", states.text, re.M), states
+    pending = r"^\* 2 greenlet.greenlet: .*\n  : pending, not started\n  : will call wait\(\), File"
+    assert re.search(pending, states.text, re.M), states
 
 
 @pytest.mark.parametrize(("gdb", "build"), harness.PAIRS)

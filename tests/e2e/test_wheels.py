@@ -1,6 +1,6 @@
 """
-Greenlets of published packages: other versions of greenlet than the root's, whose layout calibrates itself, the newest SQLAlchemy and gevent,
-and greenback.
+Greenlets of published packages: other versions of greenlet than the root's, whose layout calibrates itself, the newest SQLAlchemy
+and gevent, and greenback.
 
 Where no package index can be reached these tests are skipped, and the summary says so: they have not passed.
 """

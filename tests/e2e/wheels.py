@@ -1,5 +1,6 @@
 """
-Published packages: wheels that pip, as this machine has it configured, downloads when a test needs them; unpacked beside the root's own.
+Published packages: wheels that pip, as this machine has it configured, downloads when a test needs them; unpacked beside the
+root's own.
 
 They are kept in PLACE/wheels for a day, so that "the newest" stays that.
 """
@@ -27,7 +28,8 @@ class Unreachable(Exception):
 def unpacked(build: str, *requirements: str) -> pathlib.Path:
     """The folder of these packages for a build; to be put on its sys.path."""
     version = build.removeprefix("python").rstrip("d")
-    folder = harness.PLACE / "wheels" / "-".join([f"python{version}", *sorted(requirements)]).translate({ord(c): "_" for c in "=<>"})
+    name = "-".join([f"python{version}", *sorted(requirements)]).translate({ord(c): "_" for c in "=<>"})
+    folder = harness.PLACE / "wheels" / name
     with harness.lock("wheels"):
         stamp = folder / "stamp"
         if not stamp.exists() or time.time() - stamp.stat().st_mtime > KEPT:

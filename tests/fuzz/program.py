@@ -245,7 +245,8 @@ def print_addresses():
 
 
 async def main():
-    names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc", "middle", "object", "portal", "bridge"]
+    names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc", "middle"]
+    names += ["object", "portal", "bridge"]
     coroutines = [over_async_generator, over_anext, over_aclose, over_generator, over_awaitable, over_opaque, over_holder, Holds]
     coroutines += [over_portal, bridge]
     shared = asyncio.create_task(sleeper(), name="shared")

@@ -9,6 +9,7 @@ import threading
 
 import anyio
 import anyio.to_thread
+
 import oracle
 
 stop = threading.Event()

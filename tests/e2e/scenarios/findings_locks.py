@@ -8,6 +8,7 @@ scenario does by hand what is left of it then.
 import asyncio
 
 import anyio
+
 import oracle
 
 tasks = {}

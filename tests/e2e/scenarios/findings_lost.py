@@ -123,7 +123,8 @@ async def main():
     ):  # fmt: skip
         start(coroutine, name)
     for number, coroutine in enumerate((
-        has_queue(1, puts, puts, fails), has_queue(2, gets, gets), has_queue(3, gets, gets, timeout=600), has_queue(4, puts, gets_later),
+        has_queue(1, puts, puts, fails), has_queue(2, gets, gets), has_queue(3, gets, gets, timeout=600),
+        has_queue(4, puts, gets_later),
         serves(True), serves(False), feeds(), waits_for_either(),
     )):  # fmt: skip
         kept.append(asyncio.create_task(coroutine, name=f"main-{number}"))

@@ -1,4 +1,4 @@
-"""A link in the collector's list of old objects is damaged: greenlets are searched for, among the blocks of those that were freed."""
+"""A link in the collector's list of old objects is damaged: greenlets are searched for, among freed blocks."""
 
 import ctypes
 import gc

@@ -1,4 +1,4 @@
-"""gevent: who waits for a greenlet: those who join it, also in a circle, who wait for a result that it sets, and who join its pool."""
+"""gevent: who waits for a greenlet: those who join it, also in a circle, wait for a result that it sets, or join its pool."""
 
 import gevent
 import greenlet_oracle as oracle
@@ -39,7 +39,8 @@ members = pool.Pool()
 member = members.spawn(nap)
 joins_pool = gevent.spawn(members.join)
 circle = {}
-one, two = (circle.setdefault(name, gevent.spawn(join_when_there, circle, other)) for name, other in (("one", "two"), ("two", "one")))
+pairs = (("one", "two"), ("two", "one"))
+one, two = (circle.setdefault(name, gevent.spawn(join_when_there, circle, other)) for name, other in pairs)
 waits = gevent.spawn(event.Event().wait)
 gevent.sleep(0.01)
 

@@ -1,5 +1,6 @@
 """
-gevent: threads whose Hub cannot run, since a greenlet waits in C for something that gevent does not know of; and some that only look so.
+gevent: threads whose Hub cannot run, since a greenlet waits in C for something that gevent does not know of; and some that only
+look so.
 """
 import queue
 import socket
