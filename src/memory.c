@@ -35,7 +35,8 @@ static int32_t fetch(struct pa_memory *memory, uint64_t address, size_t length, 
 {
     const struct pa_target *target = memory->work->target;
     if (memory->direct) {
-        const struct iovec here = {buffer, length}, there = {(void *)(uintptr_t)address, length};
+        void *remote = (void *)(uintptr_t)address; /* NOLINT(performance-no-int-to-ptr): nothing is read through it here */
+        const struct iovec here = {buffer, length}, there = {remote, length};
         ssize_t copied = process_vm_readv((pid_t)target->process, &here, 1, &there, 1, 0);
         if (copied == (ssize_t)length)
             return PA_OK;

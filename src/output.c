@@ -237,10 +237,9 @@ void pa_out_repr(struct pa_output *out, enum pa_style style, const char *text, s
 {
     /* Python prefers single quotes, and takes double ones for a text with single quotes and no double ones. */
     char quote = memchr(text, '\'', length) && !memchr(text, '"', length) ? '"' : '\'';
-    char mark[2] = {quote, '\0'};
-    pa_out(out, style, mark);
+    put(out, style, &quote, 1);
     escape(out, style, text, length, quote);
-    pa_out(out, style, mark);
+    put(out, style, &quote, 1);
 }
 
 void pa_out_json(struct pa_output *out, const char *text, size_t length)
