@@ -16,8 +16,8 @@ COMMANDS = ("py-greenlets --json --instrumentation", "py-greenlets --all")
 
 
 def scenarios_of(build):
-    """gevent's extension modules are there for 3.14, release, only; greenback is for test_wheels."""
-    others = ("greenback",) if build == "python3.14" else ("greenback", "gevent")
+    """gevent's extension modules are there for 3.14 only, which the debug build takes too; greenback is for test_wheels."""
+    others = ("greenback",) if build.startswith("python3.14") else ("greenback", "gevent")
     return [name for name in SCENARIOS if not name.startswith(others)]
 
 
