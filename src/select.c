@@ -117,9 +117,10 @@ static enum pa_status make_filter(struct filter *filter, struct pa_graph *graph,
         for (uint32_t k = 0; k < graph->threads.count; k++)
             known = known || graph->threads.items[k].number == request->thread;
         if (!known)
-            return pa_fail(error, capacity,
-                           "thread %u runs no Python; \"info threads\" lists the threads, py-async-info those of Python",
-                           request->thread);
+            return pa_fail(
+                error, capacity,
+                "thread %u runs no Python, or is not there; \"info threads\" lists the threads, py-async-info those of Python",
+                request->thread);
     }
     if (request->in && !make_stack_matches(filter, graph, request->in))
         return PA_NO_MEMORY;

@@ -223,7 +223,7 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *g
         asked.flags |= PA_REQUEST_NATIVE;
         asked.limit = asked.limit ? asked.limit : PA_REPORT_GROUPS;
         if (!pa_report_has_thread(&session->graph, request))
-            return pa_fail(session->error, sizeof(session->error), "there is no thread %u; `info threads` lists them",
+            return pa_fail(session->error, sizeof(session->error), "there is no thread %u; \"info threads\" lists them",
                            request->thread);
     }
     if (request->command == PA_COMMAND_INFO && request->format == PA_FORMAT_TEXT)

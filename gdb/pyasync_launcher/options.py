@@ -47,6 +47,12 @@ def _mapping(text: str) -> List[str]:
     return [before, after]
 
 
+def _folder(text: str) -> str:
+    if not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"{text} is no folder that is there: make it first")
+    return text
+
+
 def parse(words: List[str]) -> argparse.Namespace:
     """Parse the command line; ends the process with status 64 if it is wrong."""
     parser = _Parser(
@@ -72,7 +78,7 @@ def parse(words: List[str]) -> argparse.Namespace:
     add("--debuginfod", action="store_true", help="let GDB ask the servers of DEBUGINFOD_URLS for what is missing")
     add("--show-secrets", action="store_true", help="do not hide what looks like a password or token")
     add("-j", dest="jobs", type=_count, metavar="N", help="read N at a time (default: the processors, at most 4)")
-    add("--tmp", metavar="DIR", help="where compressed cores are unpacked (default: TMPDIR or /tmp)")
+    add("--tmp", type=_folder, metavar="DIR", help="where compressed cores are unpacked (default: TMPDIR or /tmp)")
     add("--time-limit", type=_positive, default=300.0, metavar="S", help="give up on one after S seconds (default: 300)")
     add("--memory-limit", type=_count, default=4096, metavar="MB", help="memory of one GDB, mapped files apart (default: 4096)")
     add("--gdb", default="gdb", metavar="PROGRAM", help="the GDB to use (default: gdb)")

@@ -114,7 +114,7 @@ def test_tasks_that_are_not_there(gdb, build):
         "py-async-bt 'no*'": 'no task matches "no*" among 4; py-async-tasks lists them',
         "py-async-bt Task-2 nobody": 'no task is called "nobody" among 4; py-async-tasks lists them',
         "py-async-bt 0x10": "0x10 = 0x10 is no Python object: there is no memory",
-        f"py-async-bt --thread {thread}": f'thread {thread} runs no Python; "info threads" lists the threads, '
+        f"py-async-bt --thread {thread}": f'thread {thread} runs no Python, or is not there; "info threads" lists the threads, '
         "py-async-info those of Python",
     }
     for answer, error in zip(harness.ask_core(gdb, build, "threads", *expected), expected.values()):

@@ -97,7 +97,7 @@ def test_a_thread_that_is_not_there():
     made = harness.make_core("python3.15", "crashes/in_task")
     target = f"core {harness.seen_by('root-gdb', made.core)}"
     (answer,) = harness.ask("root-gdb", "/usr/bin/python3.15", target, "py-async-report --thread 9")
-    assert answer.error == "there is no thread 9; `info threads` lists them", answer
+    assert answer.error == 'there is no thread 9; "info threads" lists them', answer
 
 
 def test_secrets_among_the_arguments(scratch):
