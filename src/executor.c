@@ -105,6 +105,8 @@ static void read_manager(struct pa_executors *executors, const struct pa_thread_
     if (id == PA_NONE)
         return;
     struct pa_executor *executor = &executors->items.items[id];
+    if (executor->of_processes)
+        return; /* its dict has been read for another frame */
     executor->of_processes = true;
     while (pa_dict_next(graph->objects, &iterator, &key, &item)) {
         executor->queued++;

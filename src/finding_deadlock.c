@@ -178,7 +178,7 @@ static bool is_stuck(const struct search *search, const struct party *party)
 {
     if (party->thread != PA_NONE && search->parties.items[party->thread].stuck)
         return true;
-    for (uint32_t i = 0; i < party->count; i++) {
+    for (uint32_t i = 0; i < party->count && pa_work_step(search->graph->work); i++) {
         uint32_t other = search->waits_for.items[party->first + i];
         if (other == PA_NONE || !search->parties.items[other].stuck)
             return false;

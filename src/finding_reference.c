@@ -152,14 +152,14 @@ static bool add_tracebacks(struct pa_finder *finder, struct pa_references *refer
 {
     struct pa_graph *graph = finder->graph;
     uint32_t failed = 0;
-    for (uint32_t id = 0; graph->ended_count > 0 && id < graph->nodes.count && failed <= PA_MAX_FELLOWS; id++) {
+    for (uint32_t id = 0;
+         graph->ended_count > 0 && id < graph->nodes.count && failed <= PA_MAX_FELLOWS && pa_work_step(graph->work); id++) {
         const struct pa_node *node = &graph->nodes.items[id];
         uint64_t exception;
         if (node->state != PA_FAILED_STATE || node->flags & (PA_NODE_BAD | PA_NODE_PYTHON))
             continue;
         failed++;
-        if (pa_work_step(graph->work) &&
-            pa_memory_u64(graph->memory, node->address + PA_OFFSET(graph->layout, task_exception), &exception))
+        if (pa_memory_u64(graph->memory, node->address + PA_OFFSET(graph->layout, task_exception), &exception))
             pa_references_add_traceback(references, exception);
     }
     return failed <= PA_MAX_FELLOWS;

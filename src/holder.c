@@ -179,7 +179,10 @@ static void follow_exit_stack(struct pa_holders *holders, uint64_t manager)
         return;
     if (iterator.left > PA_MAX_EXIT_CALLBACKS)
         holders->cut = true;
-    for (uint32_t i = 0; i < PA_MAX_EXIT_CALLBACKS && pa_collection_next(&iterator, &tuple); i++) {
+    /* Once there is no room, no other stack is read to its end: each may have all of them in it. */
+    for (uint32_t i = 0; i < PA_MAX_EXIT_CALLBACKS && holders->pending.count < PA_MAX_HELD_FROM_ONE &&
+                         pa_work_step(objects->memory->work) && pa_collection_next(&iterator, &tuple);
+         i++) {
         if (!pa_sequence(objects, tuple, &items, &count) || count != 2 || !pa_memory_u64(objects->memory, items + 8, &callback))
             continue;
         enum pa_kind kind = pa_kind_of(objects, callback);
@@ -318,12 +321,16 @@ static void hold_tasks(struct pa_holders *holders)
 /* The task that executes at a frame of a thread, or PA_NONE. */
 static uint32_t task_at(const struct pa_graph *graph, uint32_t thread, uint32_t frame)
 {
-    for (uint32_t i = 0; i < graph->executing.count; i++) {
-        const struct pa_executing *executing = &graph->executing.items[i];
-        if (executing->thread == thread && frame >= executing->first && frame <= executing->last)
-            return executing->node;
+    uint32_t low = 0, high = graph->executing.count; /* sorted by last; no two have a frame in common */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (graph->executing.items[middle].last < frame)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return PA_NONE;
+    const struct pa_executing *executing = low < graph->executing.count ? &graph->executing.items[low] : NULL;
+    return executing && executing->thread == thread && frame >= executing->first ? executing->node : PA_NONE;
 }
 
 static void hold_thread(struct pa_holders *holders, uint32_t id)

@@ -16,7 +16,6 @@
 enum { DEFINED = 1, REFERRED = 2 };
 
 struct writer {
-    struct pa_session *session;
     struct pa_graph *graph;
     struct pa_view *view;
     const struct pa_greenlet_view *greenlets;
@@ -668,7 +667,6 @@ enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, c
     if (!writer)
         return work->fatal;
     memset(writer, 0, offsetof(struct writer, name));
-    writer->session = session;
     writer->graph = view->graph;
     writer->view = view;
     writer->greenlets = greenlets;

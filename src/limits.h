@@ -200,9 +200,8 @@
 /* Tasks of a list that are read together: what the list has brought near is used before it is far again. */
 #define PA_READ_BATCH 512u
 
-/* Runs of memory, threads and sections that a debugger may list. */
-#define PA_MAX_RANGES   (1u << 20)
-#define PA_MAX_SECTIONS 4096u
+/* Runs of memory that a debugger may list. */
+#define PA_MAX_RANGES (1u << 20)
 
 /* Work between two looks at the clock, and between two calls of poll(). */
 #define PA_POLL_STEPS       256u

@@ -16,15 +16,7 @@ static void ask_stop(struct pa_report *report)
 }
 
 /* Linux, include/uapi/asm-generic/siginfo.h; signal names are the debugger's. */
-enum {
-    SEGV_NOT_MAPPED = 1,
-    SEGV_NO_ACCESS = 2,
-    BUS_MISALIGNED = 1,
-    BUS_NO_MEMORY = 2,
-    FPE_DIVISION = 1,
-    BY_KERNEL = 0x80,
-    BY_TKILL = -6
-};
+enum { SEGV_NOT_MAPPED = 1, SEGV_NO_ACCESS = 2, BUS_MISALIGNED = 1, BUS_NO_MEMORY = 2, FPE_DIVISION = 1, BY_KERNEL = 0x80 };
 
 static void explain_fault(struct pa_report *report, const char *signal)
 {

@@ -12,7 +12,6 @@
 
 struct writing {
     struct pa_report *report;
-    struct pa_session *session;
     struct pa_printer *printer;
     struct pa_output *out;
 };
@@ -229,7 +228,7 @@ enum pa_status pa_report_text_print(struct pa_session *session, struct pa_view *
     struct pa_printer *printer = pa_printer_new(graph, view->request, out);
     if (!printer)
         return graph->work->fatal;
-    struct writing writing = {&report, session, printer, out};
+    struct writing writing = {&report, printer, out};
     printer->view = view;
     pa_report_make(&report, graph, view->request);
     /* What was unwound is not unwound again. */

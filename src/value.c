@@ -304,13 +304,6 @@ void pa_value_render_variable(struct pa_values *values, const struct pa_variable
         pa_value_render_int(values, variable->name, variable->name_length, variable->number, value);
 }
 
-void pa_value_render_text(struct pa_values *values, const char *text, uint32_t length, struct pa_value *value)
-{
-    begin(values);
-    put_name(values, text, length);
-    end(values, 0, value);
-}
-
 void pa_value_render_message(struct pa_values *values, uint64_t exception, struct pa_value *value)
 {
     begin(values);

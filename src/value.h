@@ -54,9 +54,6 @@ void pa_value_render_int(struct pa_values *values, const char *name, uint32_t na
 /** Render what a variable refers to. */
 void pa_value_render_variable(struct pa_values *values, const struct pa_variables *variable, struct pa_value *value);
 
-/** A str as it is, without quotes, redacted and cut like a value: for messages and names of variables. */
-void pa_value_render_text(struct pa_values *values, const char *text, uint32_t length, struct pa_value *value);
-
 /**
  * What str() would give for an exception, for the usual ones: one argument as str(), else the tuple; KeyError's as repr(); OSError's errno,
  * text and file names; the message of a group. A __str__ that is written in Python is not followed.
