@@ -92,6 +92,11 @@ static void read_worker(struct pa_executors *executors, uint32_t thread, const s
     add_item(executors, item, id, thread, 0);
 }
 
+static bool may_look(const struct pa_executors *executors)
+{
+    return executors->looked < PA_MAX_SUBMITTED;
+}
+
 /* The manager thread of a ProcessPoolExecutor has all that has not ended in a dict by number. */
 static void read_manager(struct pa_executors *executors, const struct pa_thread_frame *frame)
 {
@@ -108,10 +113,13 @@ static void read_manager(struct pa_executors *executors, const struct pa_thread_
     if (executor->of_processes)
         return; /* its dict has been read for another frame */
     executor->of_processes = true;
-    while (pa_dict_next(graph->objects, &iterator, &key, &item)) {
+    while (may_look(executors) && pa_dict_next(graph->objects, &iterator, &key, &item)) {
+        executors->looked++;
         executor->queued++;
         add_item(executors, item, id, PA_NONE, 0);
     }
+    if (!may_look(executors))
+        executor->queued = -1;
 }
 
 static void read_queue(struct pa_executors *executors, uint32_t id)
@@ -121,13 +129,16 @@ static void read_queue(struct pa_executors *executors, uint32_t id)
     uint64_t item, future;
     if (executor->of_processes || !pa_collection_begin(executors->graph->objects, executor->queue, &queue))
         return;
-    while (executors->submitted.count < PA_MAX_SUBMITTED && pa_collection_next(&queue, &item)) {
+    while (may_look(executors) && pa_collection_next(&queue, &item)) {
+        executors->looked++;
         /* None tells a thread to end. */
         if (pa_kind_of(executors->graph->objects, item) == PA_KIND_NONE_TYPE ||
             !attribute(executors->graph, item, "future", &future))
             continue;
-        add_item(executors, item, id, PA_NONE, ++executor->queued);
+        add_item(executors, item, id, PA_NONE, (uint64_t)++executor->queued);
     }
+    if (!may_look(executors))
+        executor->queued = -1;
 }
 
 void pa_executors_make(struct pa_executors *executors, struct pa_graph *graph)

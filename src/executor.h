@@ -15,7 +15,7 @@ struct pa_executor {
     uint32_t threads;  /* that it has; 0 of processes */
     uint32_t busy;     /* of these, that run something: exactly, not by its own count of idle ones */
     int64_t maximum;   /* threads or processes that it may have; -1: unknown */
-    uint64_t queued;   /* work that no thread has taken; of processes what has not ended */
+    int64_t queued;    /* work that no thread has taken; of processes what has not ended; -1: more than is looked at */
     bool of_processes; /* which process runs what is not known */
 };
 
@@ -33,6 +33,7 @@ struct pa_executors {
     struct pa_index index;
     PA_ARRAY(struct pa_submitted) submitted;
     struct pa_index submitted_index;
+    uint32_t looked; /* elements of all queues that were looked at: in damaged memory they may all be the same queue */
     bool made;
 };
 

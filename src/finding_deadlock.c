@@ -19,10 +19,18 @@ struct party {
     uint64_t key;          /* first: of the index; id, and never 0 */
     uint32_t id;           /* node, or thread | THREAD */
     uint32_t thread;       /* of a task: the party that is its loop's thread; PA_NONE */
-    uint32_t first, count; /* in waits_for */
+    uint32_t first, count; /* whom it waits for, in edges */
+    uint32_t waited_by;    /* the first edge to it, PA_NONE */
     uint64_t object;       /* the lock; 0: it awaits them */
+    bool may_go_on;        /* of those it waits for one is not stuck, or not known */
     bool stuck;
     uint8_t seen; /* on the way that is being followed: 1, before: 2 */
+};
+
+/* Who waits for whom: parties. A task's edge to its loop's thread stands before those of the ones that it waits for. */
+struct edge {
+    uint32_t waiter, party; /* party: PA_NONE, nobody known */
+    uint32_t next;          /* edge to the same party, or PA_NONE */
 };
 
 struct search {
@@ -30,8 +38,9 @@ struct search {
     struct pa_graph *graph;
     PA_ARRAY(struct party) parties;
     struct pa_index index;
-    PA_ARRAY(uint32_t) waits_for; /* parties */
-    PA_ARRAY(uint32_t) met;       /* ids, of the party that is being asked */
+    PA_ARRAY(struct edge) edges;
+    PA_ARRAY(uint32_t) met;   /* ids, of the party that is being asked */
+    PA_ARRAY(uint32_t) taken; /* parties that were taken away */
     bool cut;
 };
 
@@ -45,7 +54,7 @@ static uint32_t party_of(struct search *search, uint32_t id)
     search->cut = search->cut || !party;
     if (!party)
         return PA_NONE;
-    *party = (struct party){.key = key, .id = id, .thread = PA_NONE};
+    *party = (struct party){.key = key, .id = id, .thread = PA_NONE, .waited_by = PA_NONE};
     place = search->parties.count - 1;
     pa_index_add(search->graph->work, &search->index, search->parties.items, sizeof(struct party), place);
     return place;
@@ -140,6 +149,20 @@ static uint64_t lock_of_thread(struct pa_graph *graph, uint32_t thread)
     return is_condition ? 0 : lock;
 }
 
+static void add_edge(struct search *search, uint32_t waiter, uint32_t party)
+{
+    struct edge *edge = pa_array_push(search->graph->work, &search->edges, PA_NONE);
+    if (!edge)
+        return;
+    *edge = (struct edge){waiter, party, PA_NONE};
+    if (party == PA_NONE) {
+        search->parties.items[waiter].may_go_on = true;
+    } else {
+        edge->next = search->parties.items[party].waited_by;
+        search->parties.items[party].waited_by = search->edges.count - 1;
+    }
+}
+
 /* Ask a party, and note it and whom it waits for. */
 static void ask(struct search *search, uint32_t place)
 {
@@ -158,50 +181,49 @@ static void ask(struct search *search, uint32_t place)
             thread = party_of(search, of_loop | THREAD);
         ask_task(search, id, &object);
     }
-    uint32_t first = search->waits_for.count;
-    for (uint32_t i = 0; i < search->met.count; i++) {
-        uint32_t other = search->met.items[i] == PA_NONE ? PA_NONE : party_of(search, search->met.items[i]);
-        uint32_t *slot = pa_array_push(graph->work, &search->waits_for, PA_NONE);
-        if (slot)
-            *slot = other;
-    }
+    if (thread != PA_NONE)
+        add_edge(search, place, thread);
+    uint32_t first = search->edges.count;
+    for (uint32_t i = 0; i < search->met.count; i++)
+        add_edge(search, place, search->met.items[i] == PA_NONE ? PA_NONE : party_of(search, search->met.items[i]));
     struct party *party = &search->parties.items[place];
     party->thread = thread;
     party->object = object;
     party->first = first;
-    party->count = search->waits_for.count - first;
+    party->count = search->edges.count - first;
 }
 
 /* ---- who is stuck */
 
-static bool is_stuck(const struct search *search, const struct party *party)
+/* Take a party away if it may go on: its loop's thread does, if it has one, and one of those that it waits for does, or is not known. */
+static void take_away(struct search *search, uint32_t place)
 {
-    if (party->thread != PA_NONE && search->parties.items[party->thread].stuck)
-        return true;
-    for (uint32_t i = 0; i < party->count && pa_work_step(search->graph->work); i++) {
-        uint32_t other = search->waits_for.items[party->first + i];
-        if (other == PA_NONE || !search->parties.items[other].stuck)
-            return false;
-    }
-    return party->count > 0;
+    struct party *party = &search->parties.items[place];
+    bool in_stuck_thread = party->thread != PA_NONE && search->parties.items[party->thread].stuck;
+    if (!party->stuck || in_stuck_thread || (party->count > 0 && !party->may_go_on))
+        return;
+    party->stuck = false;
+    uint32_t *slot = pa_array_push(search->graph->work, &search->taken, PA_MAX_PARTIES);
+    if (slot)
+        *slot = place;
 }
 
-static void take_away(struct search *search)
+/* Ask those who wait for one that was taken away once more, each time that one is. */
+static void take_all_away(struct search *search)
 {
-    bool changed = true;
+    struct party *parties = search->parties.items;
     for (uint32_t i = 0; i < search->parties.count; i++)
-        search->parties.items[i].stuck = true;
-    while (changed) {
-        changed = false;
-        for (uint32_t i = 0; i < search->parties.count && pa_work_step(search->graph->work); i++) {
-            struct party *party = &search->parties.items[i];
-            if (party->stuck && !is_stuck(search, party)) {
-                party->stuck = false;
-                changed = true;
-            }
+        parties[i].stuck = true;
+    for (uint32_t i = 0; i < search->parties.count && pa_work_step(search->graph->work); i++)
+        take_away(search, i);
+    for (uint32_t i = 0; i < search->taken.count; i++) {
+        uint32_t edge = parties[search->taken.items[i]].waited_by;
+        for (; edge != PA_NONE && pa_work_step(search->graph->work); edge = search->edges.items[edge].next) {
+            uint32_t waiter = search->edges.items[edge].waiter;
+            if (edge - parties[waiter].first < parties[waiter].count)
+                parties[waiter].may_go_on = true;
+            take_away(search, waiter);
         }
-        if (search->graph->work->fatal != PA_OK)
-            return;
     }
 }
 
@@ -210,10 +232,10 @@ static uint32_t next_of(const struct search *search, const struct party *party)
 {
     bool all = party->count > 0;
     for (uint32_t i = 0; i < party->count; i++) {
-        uint32_t other = search->waits_for.items[party->first + i];
+        uint32_t other = search->edges.items[party->first + i].party;
         all = all && other != PA_NONE && search->parties.items[other].stuck;
     }
-    return all ? search->waits_for.items[party->first] : party->thread;
+    return all ? search->edges.items[party->first].party : party->thread;
 }
 
 /* A circle, from one of its parties on. */
@@ -278,7 +300,7 @@ void pa_find_deadlocks(struct pa_finder *finder)
     for (uint32_t i = 0; i < search.parties.count && !search.cut && pa_work_step(graph->work); i++)
         ask(&search, i);
     if (!search.cut && graph->work->fatal == PA_OK)
-        take_away(&search);
+        take_all_away(&search);
     for (uint32_t i = 0; i < search.parties.count && !search.cut && pa_work_step(graph->work); i++) {
         if (search.parties.items[i].stuck && search.parties.items[i].seen == 0)
             follow(&search, i);
@@ -286,7 +308,8 @@ void pa_find_deadlocks(struct pa_finder *finder)
     if (!search.cut && graph->work->fatal == PA_OK && search.parties.items)
         note_cycles(&search);
     pa_array_free(graph->work, &search.parties);
-    pa_array_free(graph->work, &search.waits_for);
+    pa_array_free(graph->work, &search.edges);
+    pa_array_free(graph->work, &search.taken);
     pa_array_free(graph->work, &search.met);
     pa_index_free(graph->work, &search.index);
 }

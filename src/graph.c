@@ -31,6 +31,7 @@ void pa_graph_deinit(struct pa_graph *graph)
     pa_array_free(work, &graph->edges);
     pa_array_free(work, &graph->derived);
     pa_array_free(work, &graph->executing);
+    pa_index_free(work, &graph->executing_index);
     pa_array_free(work, &graph->cycle_members);
     pa_array_free(work, &graph->cycle_ends);
     pa_array_free(work, &graph->problems);
@@ -143,9 +144,6 @@ uint32_t pa_graph_node(struct pa_graph *graph, uint64_t address)
 
 const struct pa_executing *pa_graph_executing(const struct pa_graph *graph, uint32_t node)
 {
-    for (uint32_t i = 0; i < graph->executing.count; i++) {
-        if (graph->executing.items[i].node == node)
-            return &graph->executing.items[i];
-    }
-    return NULL;
+    uint32_t id = pa_index_find(&graph->executing_index, graph->executing.items, sizeof(struct pa_executing), node);
+    return id == PA_NONE ? NULL : &graph->executing.items[id];
 }

@@ -141,7 +141,7 @@ static inline uint64_t pa_node_page(uint64_t address)
  * it is compiled or is no coroutine, stands outside of them.
  */
 struct pa_executing {
-    uint32_t node;
+    uint64_t node; /* first: of the index */
     uint32_t thread;
     uint32_t first, last; /* in thread_frames, innermost first; last is the outermost coroutine of the task that has a frame */
     uint32_t outer;       /* how many links of the chain are outside of it */
@@ -207,7 +207,8 @@ struct pa_graph {
     uint32_t damaged_lists;                       /* of tasks: some may be missing */
     enum pa_search search;                        /* set before the walk */
     bool searched;                                /* all objects were searched: ended tasks are known as far as they can be */
-    PA_ARRAY(struct pa_executing) executing;
+    PA_ARRAY(struct pa_executing) executing;      /* sorted by last; no two have a frame in common */
+    struct pa_index executing_index;
     PA_ARRAY(uint32_t) cycle_members; /* of each cycle: every node waits for the next, the last for the first */
     PA_ARRAY(uint32_t) cycle_ends;    /* where each cycle ends in cycle_members */
     uint32_t more_cycles;             /* that are not named */

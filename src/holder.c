@@ -25,6 +25,7 @@ void pa_holders_free(struct pa_graph *graph)
     pa_array_free(work, &holders->objects);
     pa_index_free(work, &holders->index);
     pa_array_free(work, &holders->entries);
+    pa_addresses_free(work, &holders->moving);
     pa_array_free(work, &holders->pending);
     pa_array_free(work, &holders->links);
     pa_work_resize(work, holders->roles, holders->role_count, 0);
@@ -321,7 +322,7 @@ static void hold_tasks(struct pa_holders *holders)
 /* The task that executes at a frame of a thread, or PA_NONE. */
 static uint32_t task_at(const struct pa_graph *graph, uint32_t thread, uint32_t frame)
 {
-    uint32_t low = 0, high = graph->executing.count; /* sorted by last; no two have a frame in common */
+    uint32_t low = 0, high = graph->executing.count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (graph->executing.items[middle].last < frame)
@@ -330,7 +331,7 @@ static uint32_t task_at(const struct pa_graph *graph, uint32_t thread, uint32_t 
             high = middle;
     }
     const struct pa_executing *executing = low < graph->executing.count ? &graph->executing.items[low] : NULL;
-    return executing && executing->thread == thread && frame >= executing->first ? executing->node : PA_NONE;
+    return executing && executing->thread == thread && frame >= executing->first ? (uint32_t)executing->node : PA_NONE;
 }
 
 static void hold_thread(struct pa_holders *holders, uint32_t id)

@@ -204,36 +204,41 @@ static void answer_borrowers(struct answer *answer, uint64_t object, uint64_t se
     answer->total = total < PA_MAX_HOLDERS ? (uint32_t)total : PA_MAX_HOLDERS;
 }
 
-/*
- * Whether a thread may just be taking the object, or giving it back: then that nobody holds it says nothing. Its frame is in a method that
- * does that, or at the call of one.
- */
-static bool is_in_hand_of(struct pa_holders *holders, const struct pa_thread_frame *item, uint64_t object)
+static void note_moving(struct pa_holders *holders, uint64_t object)
 {
-    struct pa_graph *graph = holders->graph;
-    uint64_t iframe = item->is_gen ? item->object + PA_OFFSET(graph->layout, gen_iframe) : item->object, self;
-    uint8_t flags = pa_holders_frame(holders, item->frame);
-    return (flags & PA_FRAME_TAKES && pa_variable_get(graph->codes, iframe, "self", &self) && self == object) ||
-           (flags & PA_FRAME_WITH && pa_with_entered(&holders->withs, iframe) == object);
+    if (!pa_addresses_add(holders->graph->work, &holders->moving, object, PA_MAX_HOLDERS))
+        holders->cut = true;
 }
 
-static bool is_in_hand(struct pa_holders *holders, uint64_t object)
+/*
+ * What a thread may just be taking, or giving back: then that nobody holds it says nothing. Its frame is in a method that does that, or at
+ * the call of one.
+ */
+static void note_in_hand(struct pa_holders *holders, const struct pa_thread_frame *item, uint64_t awaited)
 {
     struct pa_graph *graph = holders->graph;
-    for (uint32_t id = 0; id < graph->threads.count; id++) {
+    uint64_t iframe = pa_thread_frame_address(graph, item), self, entered;
+    uint8_t flags = pa_holders_frame(holders, item->frame);
+    if (flags & PA_FRAME_TAKES && pa_variable_get(graph->codes, iframe, "self", &self) && self != awaited)
+        note_moving(holders, self);
+    if (flags & PA_FRAME_WITH && (entered = pa_with_entered(&holders->withs, iframe)) != 0 && entered != awaited)
+        note_moving(holders, entered);
+}
+
+static void note_all_in_hand(struct pa_holders *holders)
+{
+    struct pa_graph *graph = holders->graph;
+    for (uint32_t id = 0; id < graph->threads.count && pa_work_step(graph->work); id++) {
         const struct pa_thread *thread = &graph->threads.items[id];
-        /* One that is certainly still waiting for it has it not. */
-        uint32_t first = pa_thread_awaited_lock(graph, id, NULL) == object ? 1 : 0;
-        for (uint32_t i = first; i < thread->frame_count && pa_work_step(graph->work); i++) {
-            if (is_in_hand_of(holders, &graph->thread_frames.items[thread->first_frame + i], object))
-                return true;
-        }
+        /* A thread that is certainly still waiting for an object has it not. */
+        uint64_t awaited = pa_thread_awaited_lock(graph, id, NULL);
+        for (uint32_t i = 0; i < thread->frame_count && pa_work_step(graph->work); i++)
+            note_in_hand(holders, &graph->thread_frames.items[thread->first_frame + i], i == 0 ? awaited : 0);
     }
-    return false;
 }
 
 /* A semaphore is handed to a waiter, who will be in its body only when it has run: it is ready, and still in acquire(). */
-static bool is_handed_over(struct pa_holders *holders, uint64_t object)
+static void note_handed_over(struct pa_holders *holders)
 {
     struct pa_graph *graph = holders->graph;
     struct pa_codes *codes = graph->codes;
@@ -247,21 +252,20 @@ static bool is_handed_over(struct pa_holders *holders, uint64_t object)
             continue;
         pa_task_objects(graph, i, &holders->links);
         if (holders->links.count > 0 && pa_kind_is_gen(pa_kind_of(graph->objects, holders->links.items[0])) &&
-            pa_variable_get(codes, holders->links.items[0] + PA_OFFSET(graph->layout, gen_iframe), "self", &self) && self == object)
-            return true;
+            pa_variable_get(codes, holders->links.items[0] + PA_OFFSET(graph->layout, gen_iframe), "self", &self))
+            note_moving(holders, self);
     }
-    return false;
 }
 
-/* Whether an object that no stack holds is with somebody all the same. Of the last one it is remembered: each of its waiters asks. */
-static bool is_on_its_way(struct pa_holders *holders, const struct pa_lock *lock)
+/* Whether an object that no stack holds may be with somebody all the same. All such objects are noted once: each of many locks is asked. */
+static bool is_moving(struct pa_holders *holders, uint64_t object)
 {
-    if (holders->asked_object != lock->object) {
-        holders->asked_object = lock->object;
-        holders->is_on_its_way =
-            is_in_hand(holders, lock->object) || (lock->kind == LOCK_MANY && is_handed_over(holders, lock->object));
+    if (!holders->moving_made) {
+        holders->moving_made = true;
+        note_all_in_hand(holders);
+        note_handed_over(holders);
     }
-    return holders->is_on_its_way;
+    return holders->cut || pa_addresses_have(&holders->moving, object);
 }
 
 uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder *items, uint32_t capacity, struct pa_held *held)
@@ -289,7 +293,7 @@ uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder
         answer_all(&answer, lock.object);
     }
     held->none = answer.total == 0 && lock.state == PA_HOLD_HELD && !holders->cut && graph->problem_count == 0 &&
-                 !is_on_its_way(holders, &lock);
+                 !is_moving(holders, lock.object);
     /* It was given back by hand within a body: which of them has it is not known. */
     if (lock.kind == LOCK_ONE && answer.total > 1)
         return 0;

@@ -46,8 +46,8 @@ struct pa_holders {
     bool cut;       /* a bound was met: nobody is said to be no holder */
     uint64_t asked; /* the lock that was asked for last, and what it said of itself */
     struct pa_lock asked_lock;
-    uint64_t asked_object; /* that nobody holds, and whether it is just being taken or given back */
-    bool is_on_its_way;
+    struct pa_addresses moving; /* holder_owner.c: what is just being taken, given back or handed over */
+    bool moving_made;
     /* Of types and frames, what they are to us: a byte an id. */
     uint8_t *roles, *frames;
     uint32_t role_count, frame_count;

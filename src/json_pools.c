@@ -15,25 +15,8 @@ void pa_json_pools_init(struct pa_json_pools *json, struct pa_graph *graph)
 void pa_json_pools_deinit(struct pa_json_pools *json)
 {
     struct pa_work *work = json->pools.graph->work;
-    pa_array_free(work, &json->objects);
-    pa_index_free(work, &json->index);
+    pa_addresses_free(work, &json->objects);
     pa_pools_deinit(&json->pools);
-}
-
-/* Whether an object has its place in the document; one that is new gets it, as long as there is room. */
-static bool is_in_document(struct pa_json_pools *json, uint64_t object)
-{
-    struct pa_work *work = json->pools.graph->work;
-    if (pa_index_find(&json->index, json->objects.items, sizeof(object), object) != PA_NONE)
-        return true;
-    uint64_t *slot = pa_array_push(work, &json->objects, PA_MAX_POOLS);
-    if (!slot)
-        return false;
-    *slot = object;
-    if (pa_index_add(work, &json->index, json->objects.items, sizeof(object), json->objects.count - 1))
-        return true;
-    json->objects.count--;
-    return false;
 }
 
 void pa_json_within(struct pa_output *out, struct pa_json_pools *json, uint32_t node)
@@ -42,7 +25,7 @@ void pa_json_within(struct pa_output *out, struct pa_json_pools *json, uint32_t 
     uint32_t count = pa_pools_of(&json->pools, node, objects);
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!is_in_document(json, objects[i]))
+        if (!pa_addresses_add(json->pools.graph->work, &json->objects, objects[i], PA_MAX_POOLS))
             continue;
         pa_out(out, PA_STYLE_PLAIN, any ? "\", \"" : ", \"within\": [\"");
         pa_out_hex(out, PA_STYLE_PLAIN, objects[i]);

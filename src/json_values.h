@@ -39,8 +39,7 @@ void pa_json_holders(struct pa_output *out, struct pa_graph *graph, uint64_t obj
 /** The objects that tasks wait in, each of which the document describes once. */
 struct pa_json_pools {
     struct pa_pools pools;
-    PA_ARRAY(uint64_t) objects; /* the first PA_MAX_POOLS that tasks were said to wait in */
-    struct pa_index index;
+    struct pa_addresses objects; /* the first PA_MAX_POOLS that tasks were said to wait in */
 };
 
 void pa_json_pools_init(struct pa_json_pools *json, struct pa_graph *graph);

@@ -465,9 +465,10 @@ static int by_frame(const void *a, const void *b)
  */
 static void cut_executing_stacks(struct pa_graph *graph)
 {
+    pa_index_free(graph->work, &graph->executing_index);
     if (graph->executing.count > 1)
         qsort(graph->executing.items, graph->executing.count, sizeof(struct pa_executing), by_frame);
-    for (uint32_t i = 0; i < graph->executing.count; i++) {
+    for (uint32_t i = 0; i < graph->executing.count && pa_work_step(graph->work); i++) {
         struct pa_executing *executing = &graph->executing.items[i];
         executing->first = graph->threads.items[executing->thread].first_frame;
         if (i > 0 && executing[-1].thread == executing->thread)
@@ -476,6 +477,8 @@ static void cut_executing_stacks(struct pa_graph *graph)
         for (uint32_t frame = executing->last + 1; frame > executing->first; frame--)
             stack = pa_stack_push(graph->codes, stack, graph->thread_frames.items[frame - 1].frame);
         graph->nodes.items[executing->node].stack = stack;
+        if (!pa_index_add(graph->work, &graph->executing_index, graph->executing.items, sizeof(*executing), i))
+            return;
     }
 }
 
@@ -527,10 +530,12 @@ static void count_tasks(struct pa_graph *graph)
 
 uint32_t pa_read_reached_node(struct pa_graph *graph, uint64_t address)
 {
-    uint32_t first = graph->nodes.count;
+    uint32_t first = graph->nodes.count, executing = graph->executing.count;
     uint32_t id = pa_graph_node(graph, address);
     pa_read_nodes(graph);
     drop_stale_edges(graph, first);
+    if (graph->executing.count > executing)
+        cut_executing_stacks(graph);
     return id;
 }
 

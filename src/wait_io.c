@@ -165,7 +165,7 @@ void pa_waits_on_executor(struct pa_waits *waits, uint64_t iframe, struct pa_wai
     waits_on->object = executor->object;
     waits_on->thread = submitted->thread;
     waits_on->workers = executor->maximum;
-    waits_on->queued = (int64_t)executor->queued;
+    waits_on->queued = executor->queued;
     waits_on->place = submitted->place ? (int64_t)submitted->place : PA_WAIT_UNKNOWN;
     waits_on->busy = executor->of_processes ? PA_WAIT_UNKNOWN : (int64_t)executor->busy;
 }

@@ -136,6 +136,31 @@ void pa_index_free(struct pa_work *work, struct pa_index *index)
     *index = (struct pa_index){0};
 }
 
+bool pa_addresses_have(const struct pa_addresses *set, uint64_t address)
+{
+    return pa_index_find(&set->index, set->items, sizeof(address), address) != PA_NONE;
+}
+
+bool pa_addresses_add(struct pa_work *work, struct pa_addresses *set, uint64_t address, uint32_t limit)
+{
+    if (pa_addresses_have(set, address))
+        return true;
+    uint64_t *slot = pa_array_push(work, set, limit);
+    if (!slot)
+        return false;
+    *slot = address;
+    if (pa_index_add(work, &set->index, set->items, sizeof(address), set->count - 1))
+        return true;
+    set->count--;
+    return false;
+}
+
+void pa_addresses_free(struct pa_work *work, struct pa_addresses *set)
+{
+    pa_array_free(work, set);
+    pa_index_free(work, &set->index);
+}
+
 struct pa_text pa_arena_add(struct pa_work *work, struct pa_arena *arena, const char *bytes, size_t length)
 {
     if (length == 0)

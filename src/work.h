@@ -116,6 +116,20 @@ bool pa_index_add(struct pa_work *work, struct pa_index *index, const void *item
 
 void pa_index_free(struct pa_work *work, struct pa_index *index);
 
+/** A set of addresses, in the order in which they were added; all zero it is empty. */
+struct pa_addresses {
+    uint64_t *items;
+    uint32_t count, capacity;
+    struct pa_index index;
+};
+
+bool pa_addresses_have(const struct pa_addresses *set, uint64_t address);
+
+/** Add an address, once. @return false if it is not in the set: there is no memory, or @p limit is reached. */
+bool pa_addresses_add(struct pa_work *work, struct pa_addresses *set, uint64_t address, uint32_t limit);
+
+void pa_addresses_free(struct pa_work *work, struct pa_addresses *set);
+
 /** What an index answered lately, by a few bits of the key: a walk asks the same again and again. All bits set is an empty entry. */
 struct pa_recent {
     uint64_t key;

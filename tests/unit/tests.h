@@ -19,6 +19,7 @@
     } while (0)
 
 Suite *coroutine_suite(void);
+Suite *cost_suite(void);
 Suite *cycle_suite(void);
 Suite *cython_suite(void);
 Suite *find_suite(void);
