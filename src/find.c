@@ -17,6 +17,7 @@ struct candidates {
     uint64_t addresses[MAX_CANDIDATES];
     uint32_t count;
     bool rejected; /* a section or symbol was there, and what stands at its address is no such table */
+    uint64_t rejected_at;
     const char *how;
 };
 
@@ -59,7 +60,7 @@ static void try_named(struct candidates *candidates, uint64_t address)
         (candidates->layout ? pa_layout_is_asyncio_table(candidates->layout, memory, address) : has_cookie(memory, address)))
         add_candidate(candidates, address);
     else
-        candidates->rejected = true;
+        candidates->rejected = true, candidates->rejected_at = address;
 }
 
 static void try_sections(struct candidates *candidates, const char *name)
@@ -122,15 +123,19 @@ static void search(struct candidates *candidates, uint64_t word, pa_scan_hit *hi
 }
 
 /* Python before 3.13 has the section and the symbol, but no debug offsets in it. Py_Version is exported since 3.11. */
-static enum pa_status fail_old(struct pa_memory *memory, char *error, size_t capacity)
+static enum pa_status fail_old(struct pa_memory *memory, struct pa_layout *layout, char *error, size_t capacity)
 {
     uint64_t address;
     uint32_t hexversion;
     char text[32] = "older than 3.13";
     memory->core_only = false; /* the version is read-only data */
-    if (memory->work->target->symbol("Py_Version", &address) == PA_OK && pa_memory_u32(memory, address, &hexversion) &&
-        hexversion >> 24 == 3)
+    int32_t status = memory->work->target->symbol("Py_Version", &address);
+    if (status == PA_ABORTED)
+        return memory->work->fatal = PA_ABORTED;
+    if (status == PA_OK && pa_memory_u32(memory, address, &hexversion) && hexversion >> 24 == 3) {
+        layout->hexversion = hexversion;
         pa_version_text(hexversion, text);
+    }
     return pa_fail(error, capacity,
                    "CPython %s is not supported: it publishes no debug offsets; pyasync reads CPython 3.14 and 3.15", text);
 }
@@ -174,8 +179,9 @@ static enum pa_status choose_runtime(struct pa_found *found, struct candidates *
         return memory->work->fatal;
     if (found->runtime != 0)
         return pa_layout_read_runtime(layout, memory, found->runtime, error, capacity);
+    found->other_runtime = candidates->count > 0 ? candidates->addresses[0] : candidates->rejected_at;
     if (candidates->count == 0)
-        return candidates->rejected ? fail_old(memory, error, capacity) : fail_none(found, memory, error, capacity);
+        return candidates->rejected ? fail_old(memory, layout, error, capacity) : fail_none(found, memory, error, capacity);
     if (not_running)
         return pa_fail(error, capacity, "CPython %s is here (%s), but has no interpreter: it has not started yet, or is finalised",
                        version, candidates->how);

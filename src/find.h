@@ -9,6 +9,7 @@
 /** What was found, and how. */
 struct pa_found {
     uint64_t runtime;        /* address of _PyRuntime */
+    uint64_t other_runtime;  /* without runtime: the address of one that cannot be read, or has not started; 0 if there is none */
     uint64_t asyncio;        /* address of the asyncio table */
     const char *runtime_how; /* literals: "section .PyRuntime", … */
     const char *asyncio_how;

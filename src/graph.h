@@ -236,7 +236,7 @@ void pa_graph_deinit(struct pa_graph *graph);
 /** Walk the target. @return PA_OK, also with problems; PA_ABORTED or PA_NO_MEMORY. */
 enum pa_status pa_graph_build(struct pa_graph *graph);
 
-/** Note a problem. @p what and @p why are literals. */
+/** Note a problem. @p what and @p why live as long as the graph; mostly they are literals. */
 void pa_graph_problem(struct pa_graph *graph, const char *what, uint64_t address, const char *why, uint32_t node);
 
 /** The node of a task or future at @p address, made if it is new; PA_NONE without memory. Its type is not checked here. */

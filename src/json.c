@@ -158,23 +158,33 @@ static void refer(struct writer *writer, uint32_t node)
     writer->marks[node] |= REFERRED;
 }
 
-static void write_head(struct writer *writer)
+static void write_python(struct writer *writer)
 {
-    const struct pa_target *target = writer->graph->work->target;
     struct pa_objects *objects = writer->graph->objects;
     uint64_t ignored;
     char version[32];
+    if (writer->graph->layout->hexversion == 0) {
+        raw(writer, "null");
+        return;
+    }
     pa_version_text(writer->graph->layout->hexversion, version);
-    raw(writer, "{\"schema\": \"pyasync/1\", \"producer\": {\"pyasync\": \"" PA_VERSION "\", \"gdb\": ");
-    string(writer, target->debugger);
-    number(writer, "},\n\"python\": {\"version\": \"%s\", \"debug_build\": ", version);
+    number(writer, "{\"version\": \"%s\", \"debug_build\": ", version);
     /* Structures are the same; only debug builds have sys.gettotalrefcount(). */
     if (pa_module_attribute(objects, "sys", "version", &ignored))
         raw(writer, pa_module_attribute(objects, "sys", "gettotalrefcount", &ignored) ? "true" : "false");
     else
         raw(writer, "null");
-    number(writer, ", \"free_threaded\": %s},\n", writer->graph->layout->free_threaded ? "true" : "false");
-    raw(writer, "\"process\": {\"pid\": ");
+    number(writer, ", \"free_threaded\": %s}", writer->graph->layout->free_threaded ? "true" : "false");
+}
+
+static void write_head(struct writer *writer)
+{
+    const struct pa_target *target = writer->graph->work->target;
+    raw(writer, "{\"schema\": \"pyasync/1\", \"producer\": {\"pyasync\": \"" PA_VERSION "\", \"gdb\": ");
+    string(writer, target->debugger);
+    raw(writer, "},\n\"python\": ");
+    write_python(writer);
+    raw(writer, ",\n\"process\": {\"pid\": ");
     if (target->pid > 0)
         number(writer, "%lld", (long long)target->pid);
     else

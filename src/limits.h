@@ -153,6 +153,8 @@
 #define PA_MAX_OBJECT_FILES 65536u
 #define PA_MAX_ARGUMENTS    1024u
 #define PA_MAX_ARGUMENT     1024u
+/* Bytes of all arguments, where the debugger tells them: a report shows no more. */
+#define PA_MAX_ARGUMENT_BYTES (1u << 16)
 
 /* Levels of a context's trie: 5 bits of a 32-bit hash each, and one for what collides. */
 #define PA_MAX_HAMT_DEPTH 8u

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define PA_VERSION     "0.1.0"
-#define PA_ABI_VERSION 4
+#define PA_ABI_VERSION 5
 
 /** What a library function, or a function of the front, answers. */
 enum pa_status {
@@ -185,6 +185,14 @@ struct pa_target {
      * cannot tell; -2: aborted. May be NULL.
      */
     int32_t (*process_state)(int64_t pid);
+
+    /**
+     * The arguments that the process was started with, as far as the debugger knows them, each NUL terminated. May be NULL.
+     *
+     * @param[out] cut 1 if there were more.
+     * @return how many bytes they have; -1: the debugger cannot tell; -2: aborted.
+     */
+    int64_t (*arguments)(char *buffer, uint64_t capacity, uint32_t *cut);
 };
 
 enum pa_command {

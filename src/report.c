@@ -94,8 +94,19 @@ static bool is_secret_value(const char *before, uint32_t length)
     return dashes > 0 && !memchr(before, '=', length) && pa_telling_name(before + dashes, length - dashes) == PA_TELLING;
 }
 
-static void add_argument(struct pa_report *report, const char *text, uint32_t length)
+/* @p secret: whether it is the value of the option before; then whether it is such an option itself. At most 4 * PA_MAX_ARGUMENT bytes. */
+static void add_argument(struct pa_report *report, const char *text, uint32_t length, bool *secret)
 {
+    char safe[PA_REDACTED_BYTES(4 * PA_MAX_ARGUMENT)];
+    bool show = report->request->flags & PA_REQUEST_SHOW_SECRETS, hidden = *secret && !show && length > 0 && text[0] != '-';
+    *secret = is_secret_value(text, length);
+    if (hidden) {
+        text = "<redacted>";
+        length = (uint32_t)strlen(text);
+    } else if (!show) {
+        length = pa_redact(text, length, safe, sizeof(safe));
+        text = safe;
+    }
     struct pa_text *slot = pa_array_push(report->graph->work, &report->arguments, PA_MAX_ARGUMENTS);
     if (slot)
         *slot = pa_arena_add(report->graph->work, &report->text, text, length);
@@ -105,8 +116,8 @@ static void add_argument(struct pa_report *report, const char *text, uint32_t le
 static void read_arguments(struct pa_report *report)
 {
     struct pa_objects *objects = report->graph->objects;
-    bool show = report->request->flags & PA_REQUEST_SHOW_SECRETS, secret = false;
-    char text[4 * PA_MAX_ARGUMENT], safe[PA_REDACTED_BYTES(4 * PA_MAX_ARGUMENT)];
+    bool secret = false;
+    char text[4 * PA_MAX_ARGUMENT];
     uint64_t list, items, count, item, left;
     if (!pa_module_attribute(objects, "sys", "orig_argv", &list) || !pa_sequence(objects, list, &items, &count))
         return;
@@ -115,15 +126,30 @@ static void read_arguments(struct pa_report *report)
         if (!pa_memory_u64(objects->memory, items + 8 * i, &item) ||
             !pa_str_read_some(objects, item, PA_MAX_ARGUMENT, text, &length, &left))
             continue;
-        bool hidden = secret && !show && length > 0 && text[0] != '-';
-        secret = is_secret_value(text, length);
-        if (show)
-            add_argument(report, text, length);
-        else if (hidden)
-            add_argument(report, "<redacted>", strlen("<redacted>"));
-        else
-            add_argument(report, safe, pa_redact(text, length, safe, sizeof(safe)));
+        add_argument(report, text, length, &secret);
     }
+}
+
+/* Without Python the debugger tells, of a core no more than its first 80 bytes. */
+static void ask_arguments(struct pa_report *report)
+{
+    struct pa_work *work = report->graph->work;
+    uint32_t cut = 0;
+    bool secret = false;
+    char *bytes = work->target->arguments ? pa_work_resize(work, NULL, 0, PA_MAX_ARGUMENT_BYTES) : NULL;
+    int64_t size = bytes ? work->target->arguments(bytes, PA_MAX_ARGUMENT_BYTES, &cut) : -1;
+    if (size == -2)
+        work->fatal = PA_ABORTED;
+    uint64_t end = size <= 0 ? 0 : size < PA_MAX_ARGUMENT_BYTES ? (uint64_t)size : PA_MAX_ARGUMENT_BYTES;
+    report->arguments_cut = cut || size > PA_MAX_ARGUMENT_BYTES;
+    for (uint64_t at = 0, length; at < end && report->arguments.count < PA_MAX_ARGUMENTS; at += length + 1) {
+        length = strnlen(bytes + at, end - at);
+        /* Of half an argument nobody can say whether it is a secret. */
+        if (at + length == end)
+            break;
+        add_argument(report, bytes + at, length < 4 * PA_MAX_ARGUMENT ? (uint32_t)length : 4 * PA_MAX_ARGUMENT, &secret);
+    }
+    pa_work_resize(work, bytes, bytes ? PA_MAX_ARGUMENT_BYTES : 0, 0);
 }
 
 static void read_executable(struct pa_report *report)
@@ -209,6 +235,9 @@ bool pa_report_has_thread(struct pa_graph *graph, const struct pa_request *reque
 void pa_report_make(struct pa_report *report, struct pa_graph *graph, const struct pa_request *request)
 {
     *report = (struct pa_report){.graph = graph, .request = request};
+    /* The session has noted it as the graph's only problem. */
+    if (!graph->layout->version && graph->problems.count > 0)
+        report->no_python = graph->problems.items[0].why;
     pa_debugger_threads(graph->work, &report->infos);
     report->number = request->thread < PA_THREAD_ALL ? request->thread : pa_stopped_thread(graph->work, &report->infos);
     ask_stop(report);
@@ -216,6 +245,8 @@ void pa_report_make(struct pa_report *report, struct pa_graph *graph, const stru
     ask_files(report);
     read_executable(report);
     read_arguments(report);
+    if (report->arguments.count == 0)
+        ask_arguments(report);
     read_test(report);
     pa_report_group_threads(report);
     pa_report_sign(report);

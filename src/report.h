@@ -27,12 +27,14 @@ struct pa_report {
     const struct pa_request *request;
     struct pa_natives natives;
     struct pa_thread_infos infos;
-    uint32_t number; /* the debugger's thread that died, or that the user asked for; 0 if there is none */
+    const char *no_python; /* why no Python could be read, and the graph is empty; NULL: it could */
+    uint32_t number;       /* the debugger's thread that died, or that the user asked for; 0 if there is none */
     struct pa_stop stop;
     struct pa_text executable;          /* as the debugger, else sys.executable, tells it */
     char reason[160];                   /* why it got the signal; empty if that is not known */
     bool has_address, has_sender;       /* what of stop means something */
-    PA_ARRAY(struct pa_text) arguments; /* sys.orig_argv, without secrets */
+    PA_ARRAY(struct pa_text) arguments; /* sys.orig_argv, else as the debugger knows them; without secrets */
+    bool arguments_cut;                 /* there were more */
     struct pa_text test, worker;        /* PYTEST_CURRENT_TEST, PYTEST_XDIST_WORKER */
     PA_ARRAY(struct pa_report_file) files;
     uint32_t file_count; /* of all, also of those that are as they were */
@@ -58,7 +60,8 @@ void pa_report_group_threads(struct pa_report *report);
 /**
  * signature.c: a name for the crash, equal for equal crashes: a hash over the signal, the Python functions of the task (else of the thread)
  * that died, with their files as they are below their sys.path entry, each once, and the name of the first native code that is neither the
- * interpreter's nor libc's. It needs no symbols and no lines, and nothing in it changes with the host or a patch release.
+ * interpreter's nor libc's. It needs no symbols and no lines, and nothing in it changes with the host or a patch release. Without Python
+ * it is of the signal and that name.
  */
 void pa_report_sign(struct pa_report *report);
 

@@ -104,7 +104,8 @@ void pa_report_json(struct pa_report *report, struct pa_output *out, pa_stack_nu
         raw(out, i > 0 ? ", " : "");
         pa_out_json(out, pa_arena_text(&report->text, argument), argument.length);
     }
-    raw(out, "]");
+    number(out, "], \"arguments_complete\": %s, \"no_python\": ", report->arguments_cut ? "false" : "true");
+    string(out, report->no_python);
     write_death(out, report);
     write_files(out, report);
     raw(out, ",\n \"test\": ");

@@ -44,7 +44,9 @@ static void print_process(struct writing *writing)
     if (target->pid > 0)
         pa_out_format(writing->out, PA_STYLE_PLAIN, ", pid %lld", (long long)target->pid);
     pa_version_text(writing->report->graph->layout->hexversion, version);
-    pa_out_format(writing->out, PA_STYLE_PLAIN, ", CPython %s\n", version);
+    if (writing->report->graph->layout->hexversion != 0)
+        pa_out_format(writing->out, PA_STYLE_PLAIN, ", CPython %s", version);
+    own(writing, "\n");
     if (writing->report->arguments.count == 0)
         return;
     label(writing, "Arguments");
@@ -52,7 +54,7 @@ static void print_process(struct writing *writing)
         own(writing, i > 0 ? " " : "");
         target_text(writing, PA_STYLE_PLAIN, writing->report->arguments.items[i]);
     }
-    own(writing, "\n");
+    own(writing, writing->report->arguments_cut ? " \xe2\x80\xa6\n" : "\n");
 }
 
 static void print_death(struct writing *writing)
@@ -220,6 +222,20 @@ static void print_other_threads(struct writing *writing)
                       report->groups.count - SHOWN_GROUPS);
 }
 
+static void print_signature(struct writing *writing)
+{
+    const char *why = writing->report->no_python;
+    label(writing, "Signature");
+    own(writing, writing->report->signature);
+    own(writing, why ? ", of native code only\n" : "\n");
+    if (why) {
+        label(writing, "No Python");
+        own(writing, why);
+        own(writing, "\n");
+    }
+    own(writing, "\n");
+}
+
 enum pa_status pa_report_text_print(struct pa_session *session, struct pa_view *view, struct pa_greenlet_view *greenlets,
                                     struct pa_output *out)
 {
@@ -240,12 +256,10 @@ enum pa_status pa_report_text_print(struct pa_session *session, struct pa_view *
     print_core(&writing);
     print_files(&writing);
     print_test(&writing);
-    label(&writing, "Signature");
-    pa_out(out, PA_STYLE_PLAIN, report.signature);
-    own(&writing, "\n\n");
-    if (pa_session_has_asyncio(session))
+    print_signature(&writing);
+    if (!report.no_python && pa_session_has_asyncio(session))
         pa_print_head(printer);
-    else
+    else if (!report.no_python)
         own(&writing, "asyncio was not loaded\n");
     pa_print_native_threads(printer);
     pa_print_trees(printer);
@@ -255,7 +269,10 @@ enum pa_status pa_report_text_print(struct pa_session *session, struct pa_view *
         pa_greenlet_groups_print(greenlets, printer);
     }
     own(&writing, "\n");
-    pa_print_end(printer);
+    if (report.no_python)
+        pa_out(out, PA_STYLE_HIGHLIGHT, "INCOMPLETE: native code only; no Python could be read.\n");
+    else
+        pa_print_end(printer);
     pa_report_free(&report);
     pa_printer_free(printer);
     return graph->work->fatal;

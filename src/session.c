@@ -261,6 +261,27 @@ static enum pa_status run(struct pa_session *session, const struct pa_request *g
     return status;
 }
 
+/*
+ * A report of a process without a Python that can be read: what the debugger knows of it, beside an empty graph. There is something to
+ * show, so it is no failure; why the rest is missing is the graph's only problem.
+ */
+static enum pa_status report_without_python(struct pa_session *session, const struct pa_request *request)
+{
+    make_printable(session->error);
+    memcpy(session->no_python, session->error, sizeof(session->no_python));
+    session->error[0] = '\0';
+    session->layout = (struct pa_layout){.hexversion = session->layout.hexversion, .free_threaded = session->layout.free_threaded};
+    pa_objects_init(&session->objects, &session->memory, &session->layout, 0);
+    pa_codes_init(&session->codes, &session->objects);
+    pa_graph_init(&session->graph, &session->codes, session->found.other_runtime);
+    session->progress = PA_SESSION_FOUND;
+    pa_graph_problem(&session->graph, "CPython", session->found.other_runtime, session->no_python, PA_NONE);
+    enum pa_status status = run(session, request);
+    pa_out_flush(&session->out);
+    forget(session);
+    return status;
+}
+
 enum pa_status pa_session_run(struct pa_session *session, const struct pa_request *request)
 {
     session->error[0] = '\0';
@@ -269,6 +290,8 @@ enum pa_status pa_session_run(struct pa_session *session, const struct pa_reques
     enum pa_status status = open_session(session, request);
     if (status == PA_OK)
         status = run(session, request);
+    else if (status == PA_FAILED && session->progress == PA_SESSION_NEW && request->command == PA_COMMAND_REPORT)
+        status = report_without_python(session, request);
     if (status == PA_OK && request->flags & PA_REQUEST_MEMORY_STATS && request->format == PA_FORMAT_TEXT)
         pa_out_format(&session->out, PA_STYLE_METADATA,
                       "library memory: %llu bytes at the peak\nlibrary time: %llu us for the walk, %llu us for findings\n",

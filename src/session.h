@@ -22,6 +22,7 @@ struct pa_session {
     enum pa_status asyncio_status; /* PA_FAILED: there is no asyncio, and asyncio_error says what was tried */
     char asyncio_error[PA_ERROR_BYTES];
     char error[PA_ERROR_BYTES];
+    char no_python[PA_ERROR_BYTES]; /* why a report has no Python in it */
     struct pa_output out;
 };
 

@@ -6,7 +6,7 @@ A change of a structure or of the meaning of a value in src/pyasync.h raises PA_
 import ctypes
 import os
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 
 STRUCT_OBJECT, STRUCT_TASK, STRUCT_FUTURE = range(3)  # enum pa_struct_id
 
@@ -164,6 +164,7 @@ NativeFramesFunction = ctypes.CFUNCTYPE(
 StopFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint32, ctypes.POINTER(Stop))
 ObjectFilesFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ObjectFile), ctypes.c_uint64)
 ProcessStateFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
+ArgumentsFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_uint32))
 FileAtFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64)
 
 
@@ -195,6 +196,7 @@ class Target(ctypes.Structure):
         ("stop", StopFunction),
         ("object_files", ObjectFilesFunction),
         ("process_state", ProcessStateFunction),
+        ("arguments", ArgumentsFunction),
     ]
 
 

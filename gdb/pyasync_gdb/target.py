@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import gdb
 
-from . import library, memory_map, native, objects, threads
+from . import identity, library, memory_map, native, objects, threads
 from .borrow import with_setting
 from .source import SourceFiles
 
@@ -31,8 +31,8 @@ class Target:
         self._write: Optional[Callable[[int, bytes], None]] = None
         self._last_read: Any = None
         connection = self._inferior.connection
-        is_core = connection is not None and connection.type == "core"
-        process = _process_here()
+        self._is_core = is_core = connection is not None and connection.type == "core"
+        self._process = process = _process_here()
         core_path = None
         if is_core:
             core = memory_map.read_core()
@@ -43,7 +43,7 @@ class Target:
             flags=library.TARGET_CORE if is_core else library.TARGET_LIVE | _clock(process),
             core_path=_encode(core_path) if use_map else None,
             core_name=_encode(core_path),
-            executable=_encode(self._inferior.progspace.filename),
+            executable=_encode(self._inferior.progspace.filename or identity.executable(self._mapped_files())),
             signal=_encode(threads.core_signal() if is_core else threads.live_signal()),
             debugger=_encode(gdb.VERSION),
             pid=self._inferior.pid,
@@ -63,6 +63,7 @@ class Target:
             stop=library.StopFunction(self._guarded(self._stop)),
             object_files=library.ObjectFilesFunction(self._guarded(self._object_files, library.ABORTED_COUNT)),
             process_state=library.ProcessStateFunction(self._guarded(self._process_state, library.ABORTED_COUNT)),
+            arguments=library.ArgumentsFunction(self._guarded(self._arguments, library.ABORTED_COUNT)),
         )
 
     def call(self, function: Callable[..., int], *arguments: Any, write: Optional[Callable[[int, bytes], None]] = None) -> int:
@@ -250,6 +251,15 @@ class Target:
         except OSError:
             return -1
         return stat[stat.rindex(b")") + 2]  # PID (COMMAND) STATE
+
+    def _arguments(self, buffer: int, capacity: int, cut: Any) -> int:
+        found = identity.arguments(self._process, self._is_core)
+        if found is None:
+            return library.UNKNOWN_COUNT
+        text = b"".join(word + b"\0" for word in found.words)
+        ctypes.memmove(buffer, text[:capacity], min(len(text), capacity))
+        cut[0] = found.cut
+        return len(text)
 
     def _poll(self) -> int:
         # Letting SIGINT in, which _guarded does, is all: GDB's handler makes Python raise KeyboardInterrupt.

@@ -194,6 +194,17 @@ static int64_t target_object_files(struct pa_object_file *files, uint64_t capaci
     return current->object_count;
 }
 
+static int64_t target_arguments(char *buffer, uint64_t capacity, uint32_t *cut)
+{
+    if (!count_call())
+        return -2;
+    if (!current->arguments)
+        return -1;
+    memcpy(buffer, current->arguments, current->arguments_size < capacity ? current->arguments_size : capacity);
+    *cut = current->arguments_cut;
+    return (int64_t)current->arguments_size;
+}
+
 struct image *image_new(void)
 {
     struct image *image = calloc(1, sizeof(*image));
@@ -217,6 +228,7 @@ struct image *image_new(void)
         .file_at = target_file_at,
         .stop = target_stop,
         .object_files = target_object_files,
+        .arguments = target_arguments,
     };
     image->output = calloc(1, 1);
     image->output_capacity = 1;

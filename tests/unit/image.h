@@ -40,6 +40,9 @@ struct image {
     struct pa_object_file objects[4];
     uint32_t object_count;
     struct pa_stop stop;
+    const char *arguments; /* with their NULs; NULL: unknown */
+    uint64_t arguments_size;
+    bool arguments_cut;
     const char *source; /* what source_line() answers; NULL: there is none */
     char path[32];      /* of the core file */
 

@@ -33,6 +33,7 @@ Suite *linetable_suite(void);
 Suite *loop_suite(void);
 Suite *memory_suite(void);
 Suite *native_suite(void);
+Suite *report_suite(void);
 Suite *object_suite(void);
 Suite *output_suite(void);
 Suite *redact_suite(void);
