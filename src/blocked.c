@@ -165,11 +165,7 @@ uint32_t pa_thread_of_object(struct pa_graph *graph, uint64_t object)
     int64_t ident;
     if (!pa_instance_attribute(graph->objects, object, "_ident", &value) || !pa_int_read(graph->objects, value, &ident))
         return PA_NONE;
-    for (uint32_t i = 0; i < graph->threads.count; i++) {
-        if (graph->threads.items[i].pthread_id == (uint64_t)ident)
-            return i;
-    }
-    return PA_NONE;
+    return pa_thread_with_id(graph, (uint64_t)ident);
 }
 
 /* _active: {ident: Thread}, of all that run in the main interpreter, whose sys.modules is at hand. */

@@ -1,6 +1,8 @@
 /* Callable objects. See callable.h. */
 #include "callable.h"
 
+#include "instance.h"
+
 /* partial() of partial() is one partial(), unless a subclass is among them. */
 #define MAX_PARTIALS 8u
 
@@ -121,6 +123,23 @@ void pa_callable_read(struct pa_codes *codes, uint64_t object, struct pa_callabl
     uint32_t type = pa_type_of(codes->objects, object);
     if (type != PA_NONE)
         callable->name = codes->objects->types.items[type].name;
+}
+
+uint32_t pa_function_cells(struct pa_objects *objects, uint64_t function, uint64_t held[PA_MAX_CELLS])
+{
+    uint64_t closure, items, count, cell;
+    uint32_t found = 0;
+    if (pa_kind_of(objects, function) != PA_KIND_FUNCTION || !pa_object_word(objects, function, PA_F_function_closure, &closure) ||
+        closure == 0 || !pa_sequence(objects, closure, &items, &count) || count > PA_MAX_CELLS)
+        return 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!pa_memory_u64(objects->memory, items + 8 * i, &cell))
+            return 0;
+        if (pa_kind_of(objects, cell) == PA_KIND_CELL && pa_object_word(objects, cell, PA_F_wrapper_object, &held[found]) &&
+            held[found] != 0)
+            found++;
+    }
+    return found;
 }
 
 bool pa_is_function(struct pa_codes *codes, uint64_t object, const char *qualname, const char *file)

@@ -38,6 +38,12 @@ uint32_t pa_builtin_name(struct pa_objects *objects, uint64_t object, char *text
 /** The class made in C that an object is an instance of, past those made in Python: its methods made in C are that one's. As pa_type_of(). */
 uint32_t pa_c_type_of(struct pa_objects *objects, uint64_t object);
 
+/** Cells of a closure that are looked at: asyncio's functions have six at most. */
+#define PA_MAX_CELLS 16u
+
+/** The objects in the cells of a function's closure. @return how many; 0 also if it has more cells, or they cannot be read. */
+uint32_t pa_function_cells(struct pa_objects *objects, uint64_t function, uint64_t held[PA_MAX_CELLS]);
+
 /** Whether an object is the function with this qualified name (ASCII) of a file whose name ends with @p file. */
 bool pa_is_function(struct pa_codes *codes, uint64_t object, const char *qualname, const char *file);
 

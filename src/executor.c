@@ -199,20 +199,16 @@ static uint64_t first_callback(struct pa_graph *graph, uint64_t future)
 const struct pa_submitted *pa_executors_behind(const struct pa_executors *executors, uint64_t future)
 {
     struct pa_graph *graph = executors->graph;
-    uint64_t closure, items, count, cell, object;
+    uint64_t held[PA_MAX_CELLS];
     if (executors->submitted.count == 0)
         return NULL;
     /* Lib/asyncio/futures.py; its cells are dest_loop, source, source_loop, … */
     uint64_t callback = first_callback(graph, future);
-    if (!pa_is_function(graph->codes, callback, "_chain_future.<locals>._call_check_cancel", "/asyncio/futures.py") ||
-        !pa_object_word(graph->objects, callback, PA_F_function_closure, &closure) ||
-        !pa_sequence(graph->objects, closure, &items, &count))
+    if (!pa_is_function(graph->codes, callback, "_chain_future.<locals>._call_check_cancel", "/asyncio/futures.py"))
         return NULL;
-    for (uint64_t i = 0; i < count && i < 8 && pa_work_step(graph->work); i++) {
-        const struct pa_submitted *found = NULL;
-        if (pa_memory_u64(graph->memory, items + 8 * i, &cell) && pa_kind_of(graph->objects, cell) == PA_KIND_CELL &&
-            pa_object_word(graph->objects, cell, PA_F_wrapper_object, &object) && object != 0)
-            found = pa_executors_find(executors, object);
+    uint32_t count = pa_function_cells(graph->objects, callback, held);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pa_submitted *found = pa_executors_find(executors, held[i]);
         if (found)
             return found;
     }

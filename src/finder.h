@@ -5,6 +5,7 @@
 #define PA_FINDER_H
 
 #include "finding.h"
+#include "limits.h"
 
 /** An object that tasks wait on: a lock, semaphore, queue … */
 struct pa_waited {
@@ -22,10 +23,34 @@ struct pa_finder {
     struct pa_links links;       /* scratch */
     PA_ARRAY(uint32_t) waiting;  /* scratch: tasks, and those who wait for them */
     PA_ARRAY(uint32_t) children; /* of pa_finder_read_children() */
-    bool is_open;                /* the finding that was begun last is kept */
-    bool in_locks;               /* some thread is in the midst of a method of asyncio's locks or queues */
-    bool in_call_soon;           /* likewise of call_soon() */
+    PA_ARRAY(uint32_t) failed;   /* of pa_finder_failed() */
+    uint32_t looked;             /* of pa_finder_look() */
+    bool failed_known;
+    bool is_open;      /* the finding that was begun last is kept */
+    bool in_locks;     /* some thread is in the midst of a method of asyncio's locks or queues */
+    bool in_call_soon; /* likewise of call_soon() */
 };
+
+/**
+ * Count an element of a container that is to be looked at.
+ *
+ * @return false if all searches together have looked at PA_MAX_LOOKED, or the work must end: what is not looked at is not known.
+ */
+static inline bool pa_finder_look(struct pa_finder *finder)
+{
+    return finder->looked < PA_MAX_LOOKED && ++finder->looked && pa_work_step(finder->graph->work);
+}
+
+/** Count all places of a set's table: they are looked at, though most of them may be empty. */
+bool pa_finder_look_at_set(struct pa_finder *finder, const struct pa_set_iterator *iterator);
+
+/** Tasks, each with the loop that it belongs to: loop << 32 | node. To be sorted, so that those of a loop stand together. */
+struct pa_loop_tasks {
+    uint64_t *items;
+    uint32_t count, capacity;
+};
+void pa_loop_tasks_add(struct pa_finder *finder, struct pa_loop_tasks *tasks, uint32_t node);
+void pa_loop_tasks_sort(struct pa_loop_tasks *tasks);
 
 /** Begin a finding; what follows belongs to it. NULL if there is no room: then it is counted. */
 struct pa_finding *pa_finding_begin(struct pa_finder *finder, enum pa_finding_kind kind, uint8_t variant, uint64_t number);

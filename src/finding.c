@@ -1,7 +1,7 @@
 /* Looking for findings, one kind after the other. See finding.h and finder.h. */
 #include "finder.h"
 
-#include "limits.h"
+#include <stdlib.h>
 
 /* One line a kind, in the order in which they are told; a function may find several kinds. */
 static const struct {
@@ -99,6 +99,35 @@ void pa_finding_drop(struct pa_finder *finder)
     finder->is_open = false;
 }
 
+/* ---- looking */
+
+bool pa_finder_look_at_set(struct pa_finder *finder, const struct pa_set_iterator *iterator)
+{
+    if (iterator->slots > PA_MAX_LOOKED - finder->looked)
+        return false;
+    finder->looked += (uint32_t)iterator->slots;
+    return true;
+}
+
+void pa_loop_tasks_add(struct pa_finder *finder, struct pa_loop_tasks *tasks, uint32_t node)
+{
+    uint64_t *slot = pa_array_push(finder->graph->work, tasks, PA_NONE);
+    if (slot)
+        *slot = (uint64_t)finder->graph->nodes.items[node].loop << 32 | node;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+void pa_loop_tasks_sort(struct pa_loop_tasks *tasks)
+{
+    if (tasks->count > 1)
+        qsort(tasks->items, tasks->count, sizeof(uint64_t), by_number);
+}
+
 /* ---- what tasks wait on */
 
 void pa_finder_ask(struct pa_finder *finder, uint32_t node, struct pa_waits_on *waits_on)
@@ -124,7 +153,8 @@ static bool add_set_of_children(struct pa_finder *finder, uint64_t set)
 {
     struct pa_set_iterator iterator;
     uint64_t child;
-    pa_set_begin(finder->graph->objects, set, &iterator);
+    if (!pa_set_begin(finder->graph->objects, set, &iterator) || !pa_finder_look_at_set(finder, &iterator))
+        return false;
     while (pa_set_next(finder->graph->objects, &iterator, &child)) {
         if (!add_child(finder, child))
             return false;
@@ -138,8 +168,8 @@ static bool add_sequence_of_children(struct pa_finder *finder, uint64_t sequence
     uint64_t items, count, child;
     if (!pa_sequence(graph->objects, sequence, &items, &count))
         return false;
-    for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
-        if (!pa_memory_u64(graph->memory, items + 8 * i, &child) || !add_child(finder, child))
+    for (uint64_t i = 0; i < count; i++) {
+        if (!pa_finder_look(finder) || !pa_memory_u64(graph->memory, items + 8 * i, &child) || !add_child(finder, child))
             return false;
     }
     return true;
@@ -150,6 +180,8 @@ bool pa_finder_read_children(struct pa_finder *finder, const struct pa_waits_on 
     struct pa_graph *graph = finder->graph;
     uint64_t children, innermost = finder->links.count ? finder->links.items[0] : 0;
     finder->children.count = 0;
+    if (!pa_finder_look(finder))
+        return false;
     switch (waits_on->kind) {
     case PA_WAITS_TASK:
         return add_child(finder, waits_on->object);
@@ -270,6 +302,7 @@ enum pa_status pa_findings_make(struct pa_findings *findings, struct pa_graph *g
     pa_array_free(graph->work, &finder.links);
     pa_array_free(graph->work, &finder.waiting);
     pa_array_free(graph->work, &finder.children);
+    pa_array_free(graph->work, &finder.failed);
     mark_nodes(findings);
     findings->made = graph->work->fatal == PA_OK;
     return graph->work->fatal;

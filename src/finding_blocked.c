@@ -7,8 +7,20 @@
 #include "blocked.h"
 #include "collection.h"
 #include "holder.h"
-#include "limits.h"
 #include "loop.h"
+
+/* A future of concurrent.futures, and the task that sets it when it ends. */
+struct setter {
+    uint64_t future; /* first: of the index */
+    uint32_t task;
+};
+
+struct setters {
+    struct setter *items;
+    uint32_t count, capacity;
+    struct pa_index index;
+    bool made;
+};
 
 /* Modules/socketmodule.h, PySocketSockObject: four int, sock_fd to sock_proto, and errorhandler stand before sock_timeout. */
 #define SOCKET_TIMEOUT 24u
@@ -46,31 +58,27 @@ static bool is_blocked(struct pa_graph *graph, uint32_t thread, const struct pa_
     }
 }
 
-/* Whether a function of asyncio has an object in a cell of its closure. */
 static bool has_in_cell(struct pa_graph *graph, uint64_t function, uint64_t object)
 {
-    uint64_t closure, cells, count, cell, held;
-    if (pa_kind_of(graph->objects, function) != PA_KIND_FUNCTION ||
-        !pa_object_word(graph->objects, function, PA_F_function_closure, &closure) || closure == 0 ||
-        !pa_sequence(graph->objects, closure, &cells, &count) || count > PA_MAX_FELLOWS)
-        return false;
-    for (uint64_t i = 0; i < count; i++) {
-        if (pa_memory_u64(graph->memory, cells + 8 * i, &cell) && pa_kind_of(graph->objects, cell) == PA_KIND_CELL &&
-            pa_object_word(graph->objects, cell, PA_F_wrapper_object, &held) && held == object)
+    uint64_t held[PA_MAX_CELLS];
+    uint32_t count = pa_function_cells(graph->objects, function, held);
+    for (uint32_t i = 0; i < count; i++) {
+        if (held[i] == object)
             return true;
     }
     return false;
 }
 
 /* Lib/asyncio/tasks.py, run_coroutine_threadsafe(): what it hands to the loop makes the task. Until then there is none. */
-static bool is_in_ready(struct pa_graph *graph, uint64_t loop, uint64_t future)
+static bool is_in_ready(struct pa_finder *finder, uint64_t loop, uint64_t future)
 {
+    struct pa_graph *graph = finder->graph;
     struct pa_collection ready;
     uint64_t deque, handle, callback;
     if (!pa_instance_attribute(graph->objects, loop, "_ready", &deque) || !pa_collection_begin(graph->objects, deque, &ready) ||
         ready.left > PA_MAX_DEQUE)
         return false;
-    while (pa_collection_next(&ready, &handle)) {
+    while (pa_finder_look(finder) && pa_collection_next(&ready, &handle)) {
         if (pa_instance_attribute(graph->objects, handle, "_callback", &callback) &&
             pa_is_function(graph->codes, callback, "run_coroutine_threadsafe.<locals>.callback", "/asyncio/tasks.py") &&
             has_in_cell(graph, callback, future))
@@ -79,41 +87,61 @@ static bool is_in_ready(struct pa_graph *graph, uint64_t loop, uint64_t future)
     return false;
 }
 
-static bool sets(struct pa_graph *graph, uint64_t callback, uint64_t future)
+static void add_setter(struct pa_finder *finder, struct setters *setters, uint64_t future, uint32_t task)
 {
-    return pa_is_function(graph->codes, callback, "_chain_future.<locals>._call_set_state", "/asyncio/futures.py") &&
-           has_in_cell(graph, callback, future);
+    struct pa_work *work = finder->graph->work;
+    if (pa_index_find(&setters->index, setters->items, sizeof(struct setter), future) != PA_NONE)
+        return;
+    struct setter *slot = pa_array_push(work, setters, PA_MAX_LOOKED);
+    if (!slot)
+        return;
+    *slot = (struct setter){future, task};
+    if (!pa_index_add(work, &setters->index, setters->items, sizeof(*slot), setters->count - 1))
+        setters->count--;
 }
 
-/* Lib/asyncio/futures.py, _chain_future(): a callback of the task sets the future. The first callback has a place of its own. */
-static bool task_sets(struct pa_graph *graph, uint64_t task, uint64_t future)
+/* Lib/asyncio/futures.py, _chain_future(): a callback of the task sets the future, which is in one of its cells. */
+static void look_at_callback(struct pa_finder *finder, struct setters *setters, uint64_t callback, uint32_t task)
 {
-    const struct pa_layout *layout = graph->layout;
-    uint64_t callback, list, items, count, pair, elements, length;
-    if (pa_memory_u64(graph->memory, task + PA_OFFSET(layout, task_callback0), &callback) && callback != 0 &&
-        sets(graph, callback, future))
-        return true;
-    if (!pa_memory_u64(graph->memory, task + PA_OFFSET(layout, task_callbacks), &list) || list == 0 ||
+    struct pa_graph *graph = finder->graph;
+    uint64_t held[PA_MAX_CELLS];
+    if (!pa_is_function(graph->codes, callback, "_chain_future.<locals>._call_set_state", "/asyncio/futures.py"))
+        return;
+    uint32_t count = pa_function_cells(graph->objects, callback, held);
+    for (uint32_t i = 0; i < count; i++)
+        add_setter(finder, setters, held[i], task);
+}
+
+/* The first callback of a task has a place of its own, the others stand in a list of (callback, context). */
+static void look_at_callbacks(struct pa_finder *finder, struct setters *setters, uint32_t id)
+{
+    struct pa_graph *graph = finder->graph;
+    uint64_t task = graph->nodes.items[id].address, callback, list, items, count, pair, elements, length;
+    if (pa_memory_u64(graph->memory, task + PA_OFFSET(graph->layout, task_callback0), &callback) && callback != 0)
+        look_at_callback(finder, setters, callback, id);
+    if (!(graph->nodes.items[id].flags & PA_NODE_NOTABLE) ||
+        !pa_memory_u64(graph->memory, task + PA_OFFSET(graph->layout, task_callbacks), &list) || list == 0 ||
         !pa_sequence(graph->objects, list, &items, &count))
-        return false;
-    for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
+        return;
+    for (uint64_t i = 0; i < count && pa_finder_look(finder); i++) {
         if (pa_memory_u64(graph->memory, items + 8 * i, &pair) && pa_sequence(graph->objects, pair, &elements, &length) &&
-            length == 2 && pa_memory_u64(graph->memory, elements, &callback) && sets(graph, callback, future))
-            return true;
+            length == 2 && pa_memory_u64(graph->memory, elements, &callback))
+            look_at_callback(finder, setters, callback, id);
     }
-    return false;
 }
 
-/* The task whose end sets a future of concurrent.futures; PA_NONE if there is none. */
-static uint32_t task_that_sets(struct pa_graph *graph, uint64_t future)
+/* The task whose end sets a future of concurrent.futures; PA_NONE if there is none. All of them are looked at once. */
+static uint32_t task_that_sets(struct pa_finder *finder, struct setters *setters, uint64_t future)
 {
-    for (uint32_t id = 0; id < graph->nodes.count && pa_work_step(graph->work); id++) {
+    struct pa_graph *graph = finder->graph;
+    for (uint32_t id = 0; !setters->made && id < graph->nodes.count && pa_work_step(graph->work); id++) {
         const struct pa_node *node = &graph->nodes.items[id];
-        if ((node->flags & (PA_NODE_TASK | PA_NODE_PYTHON | PA_NODE_BAD)) == PA_NODE_TASK && node->state == PA_PENDING &&
-            task_sets(graph, node->address, future))
-            return id;
+        if ((node->flags & (PA_NODE_TASK | PA_NODE_PYTHON | PA_NODE_BAD)) == PA_NODE_TASK && node->state == PA_PENDING)
+            look_at_callbacks(finder, setters, id);
     }
-    return PA_NONE;
+    setters->made = true;
+    uint32_t place = pa_index_find(&setters->index, setters->items, sizeof(struct setter), future);
+    return place == PA_NONE ? PA_NONE : setters->items[place].task;
 }
 
 /* A deadlock that the thread is part of says more. */
@@ -126,15 +154,15 @@ static bool is_in_deadlock(const struct pa_findings *findings, uint32_t thread)
     return false;
 }
 
-static void tell(struct pa_finder *finder, uint32_t loop, const struct pa_blocked *blocked)
+static void tell(struct pa_finder *finder, struct setters *setters, uint32_t loop, const struct pa_blocked *blocked)
 {
     struct pa_graph *graph = finder->graph;
     const struct pa_loop *item = &graph->loops.items[loop];
     uint32_t setter = PA_NONE;
     enum pa_release release = PA_RELEASE_UNKNOWN;
     if (blocked->kind == PA_BLOCKED_FUTURE) {
-        setter = task_that_sets(graph, blocked->object);
-        if (is_in_ready(graph, item->address, blocked->object))
+        setter = task_that_sets(finder, setters, blocked->object);
+        if (is_in_ready(finder, item->address, blocked->object))
             release = PA_RELEASE_OWN_HANDLE;
         else if (setter != PA_NONE)
             release = graph->nodes.items[setter].loop == loop ? PA_RELEASE_OWN_TASK : PA_RELEASE_TASK;
@@ -153,6 +181,7 @@ static void tell(struct pa_finder *finder, uint32_t loop, const struct pa_blocke
 void pa_find_blocked(struct pa_finder *finder)
 {
     struct pa_graph *graph = finder->graph;
+    struct setters setters = {0};
     for (uint32_t i = 0; i < graph->loops.count && pa_work_step(graph->work); i++) {
         struct pa_loop_facts facts;
         struct pa_blocked blocked;
@@ -162,6 +191,8 @@ void pa_find_blocked(struct pa_finder *finder)
         pa_loop_read(graph, i, &facts);
         pa_blocked_read(graph, thread, &blocked);
         if (facts.state != PA_LOOP_SELECT && is_blocked(graph, thread, &blocked))
-            tell(finder, i, &blocked);
+            tell(finder, &setters, i, &blocked);
     }
+    pa_array_free(graph->work, &setters);
+    pa_index_free(graph->work, &setters.index);
 }

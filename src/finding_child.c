@@ -3,8 +3,6 @@
  */
 #include "finder.h"
 
-#include "limits.h"
-
 /* Lib/asyncio/base_subprocess.py, BaseSubprocessTransport._wait(): the transport that a task's innermost frame waits for. */
 static uint64_t transport_of(struct pa_finder *finder, uint32_t id)
 {

@@ -8,7 +8,6 @@
 #include "finder.h"
 
 #include "holder.h"
-#include "limits.h"
 
 #include <stdlib.h>
 

@@ -8,19 +8,19 @@
 #include "callable.h"
 #include "collection.h"
 #include "holder.h"
-#include "limits.h"
 
 /* ---- the default executor of a loop */
 
 /* How many of an executor's threads there are and have work; one that is idle waits for work. @return false if not all are known. */
-static bool count_busy(struct pa_graph *graph, uint64_t executor, uint64_t *threads, uint64_t *busy)
+static bool count_busy(struct pa_finder *finder, uint64_t executor, uint64_t *threads, uint64_t *busy)
 {
+    struct pa_graph *graph = finder->graph;
     struct pa_set_iterator iterator;
     struct pa_blocked blocked;
     uint64_t set, thread;
     *threads = *busy = 0;
     if (!pa_instance_attribute(graph->objects, executor, "_threads", &set) || !pa_set_begin(graph->objects, set, &iterator) ||
-        iterator.left > PA_MAX_THREADS)
+        iterator.left > PA_MAX_THREADS || !pa_finder_look_at_set(finder, &iterator))
         return false;
     while (pa_set_next(graph->objects, &iterator, &thread)) {
         uint32_t id = pa_thread_of_object(graph, thread);
@@ -33,37 +33,23 @@ static bool count_busy(struct pa_graph *graph, uint64_t executor, uint64_t *thre
     return !iterator.damaged;
 }
 
-/* The task that awaits a future of asyncio. */
-static void add_awaiter(struct pa_finder *finder, uint64_t future)
-{
-    struct pa_graph *graph = finder->graph;
-    uint64_t awaiter;
-    uint8_t is_set;
-    if (pa_kind_of(graph->objects, future) == PA_KIND_FUTURE &&
-        pa_memory_u8(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by_is_set), &is_set) && is_set == 0 &&
-        pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by), &awaiter) && awaiter != 0) {
-        uint32_t node = pa_graph_find(graph, awaiter);
-        if (node != PA_NONE && graph->nodes.items[node].flags & PA_NODE_TASK)
-            pa_finding_add_task(finder, node);
-    }
-}
-
-/* Lib/asyncio/futures.py, _chain_future(): a callback of the work's future holds the loop's future in a cell. */
+/* Lib/asyncio/futures.py, _chain_future(): a callback of the work's future holds the loop's future, which a task awaits, in a cell. */
 static void add_waiting(struct pa_finder *finder, uint64_t item)
 {
     struct pa_graph *graph = finder->graph;
-    uint64_t future, callbacks, items, count, callback, closure, cells, cell_count, cell, held;
+    uint64_t future, callbacks, items, count, callback, held[PA_MAX_CELLS];
     if (!pa_instance_attribute(graph->objects, item, "future", &future) ||
         !pa_instance_attribute(graph->objects, future, "_done_callbacks", &callbacks) ||
         !pa_sequence(graph->objects, callbacks, &items, &count) || count != 1 || !pa_memory_u64(graph->memory, items, &callback) ||
-        !pa_is_function(graph->codes, callback, "_chain_future.<locals>._call_set_state", "/asyncio/futures.py") ||
-        !pa_object_word(graph->objects, callback, PA_F_function_closure, &closure) || closure == 0 ||
-        !pa_sequence(graph->objects, closure, &cells, &cell_count) || cell_count > PA_MAX_FELLOWS)
+        !pa_is_function(graph->codes, callback, "_chain_future.<locals>._call_set_state", "/asyncio/futures.py"))
         return;
-    for (uint64_t i = 0; i < cell_count; i++) {
-        if (pa_memory_u64(graph->memory, cells + 8 * i, &cell) && pa_kind_of(graph->objects, cell) == PA_KIND_CELL &&
-            pa_object_word(graph->objects, cell, PA_F_wrapper_object, &held))
-            add_awaiter(finder, held);
+    uint32_t cells = pa_function_cells(graph->objects, callback, held);
+    for (uint32_t i = 0; i < cells; i++) {
+        uint32_t node = pa_kind_of(graph->objects, held[i]) == PA_KIND_FUTURE
+                            ? pa_graph_find(graph, pa_future_only_awaiter(graph, held[i]))
+                            : PA_NONE;
+        if (node != PA_NONE && graph->nodes.items[node].flags & PA_NODE_TASK)
+            pa_finding_add_task(finder, node);
     }
 }
 
@@ -77,6 +63,8 @@ static bool add_queued(struct pa_finder *finder, uint64_t queue, uint64_t *queue
     if (!pa_collection_begin(graph->objects, queue, &work) || work.left > PA_MAX_DEQUE)
         return false;
     while (pa_collection_next(&work, &item)) {
+        if (!pa_finder_look(finder))
+            return false;
         if (pa_kind_of(graph->objects, item) == PA_KIND_NONE_TYPE)
             continue;
         ++*queued;
@@ -91,7 +79,7 @@ static void look_at_executor(struct pa_finder *finder, uint64_t executor)
     uint64_t value, queue, threads, busy, queued;
     int64_t maximum;
     if (!pa_instance_attribute(graph->objects, executor, "_max_workers", &value) || !pa_int_read(graph->objects, value, &maximum) ||
-        !pa_instance_attribute(graph->objects, executor, "_work_queue", &queue) || !count_busy(graph, executor, &threads, &busy) ||
+        !pa_instance_attribute(graph->objects, executor, "_work_queue", &queue) || !count_busy(finder, executor, &threads, &busy) ||
         maximum < 1 || threads < (uint64_t)maximum || busy < threads)
         return;
     struct pa_finding *finding = pa_finding_begin(finder, PA_FINDING_EXECUTOR_FULL, 0, busy);
@@ -141,12 +129,15 @@ static void look_at_limiter(struct pa_finder *finder, const struct pa_waited *wa
 void pa_find_full(struct pa_finder *finder)
 {
     struct pa_graph *graph = finder->graph;
+    struct pa_addresses seen = {0}; /* loops may share one */
     for (uint32_t i = 0; i < graph->loops.count && pa_work_step(graph->work); i++) {
         uint64_t executor;
         if (pa_instance_attribute(graph->objects, graph->loops.items[i].address, "_default_executor", &executor) &&
-            pa_kind_of(graph->objects, executor) == PA_KIND_OTHER)
+            pa_kind_of(graph->objects, executor) == PA_KIND_OTHER && !pa_addresses_have(&seen, executor) &&
+            pa_addresses_add(graph->work, &seen, executor, PA_MAX_LOOPS))
             look_at_executor(finder, executor);
     }
+    pa_addresses_free(graph->work, &seen);
     for (uint32_t i = 0; i < finder->waited.count && !finder->in_locks && pa_work_step(graph->work); i++)
         look_at_limiter(finder, &finder->waited.items[i]);
 }

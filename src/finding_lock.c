@@ -8,24 +8,17 @@
 
 #include "collection.h"
 #include "holder.h"
-#include "limits.h"
 
 /* Add a task that awaits a waiter's future. @return false if the future is done, or is none: then a wakeup is under way, or is not known of. */
 static bool add_waiter(struct pa_finder *finder, uint64_t future)
 {
     struct pa_graph *graph = finder->graph;
-    const struct pa_layout *layout = graph->layout;
-    uint64_t awaiter;
-    uint8_t is_set;
     enum pa_kind kind = pa_kind_of(graph->objects, future);
     if ((kind != PA_KIND_FUTURE && kind != PA_KIND_PYTHON_FUTURE) || pa_future_state(graph, future) != PA_PENDING)
         return false;
-    if (kind == PA_KIND_FUTURE && pa_memory_u8(graph->memory, future + PA_OFFSET(layout, task_awaited_by_is_set), &is_set) &&
-        is_set == 0 && pa_memory_u64(graph->memory, future + PA_OFFSET(layout, task_awaited_by), &awaiter)) {
-        uint32_t node = pa_graph_find(graph, awaiter);
-        if (node != PA_NONE)
-            pa_finding_add_task(finder, node);
-    }
+    uint32_t node = pa_graph_find(graph, pa_future_only_awaiter(graph, future));
+    if (node != PA_NONE)
+        pa_finding_add_task(finder, node);
     return true;
 }
 
@@ -39,6 +32,8 @@ static bool add_deque(struct pa_finder *finder, uint64_t deque, uint64_t *count)
         return false;
     *count += iterator.left;
     while (pa_collection_next(&iterator, &element)) {
+        if (!pa_finder_look(finder))
+            return false;
         if (pa_kind_of(graph->objects, element) == PA_KIND_TUPLE &&
             (!pa_sequence(graph->objects, element, &items, &length) || length != 2 ||
              !pa_memory_u64(graph->memory, items + 8, &element)))
@@ -58,7 +53,8 @@ static bool add_events(struct pa_finder *finder, uint64_t dict, uint64_t *count)
     if (!pa_dict_begin(graph->objects, dict, &iterator))
         return false;
     while (pa_dict_next(graph->objects, &iterator, &key, &event)) {
-        if (!pa_instance_attribute(graph->objects, event, "_waiters", &waiters) || !add_deque(finder, waiters, count))
+        if (!pa_finder_look(finder) || !pa_instance_attribute(graph->objects, event, "_waiters", &waiters) ||
+            !add_deque(finder, waiters, count))
             return false;
     }
     return !iterator.damaged;

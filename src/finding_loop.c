@@ -6,7 +6,6 @@
 
 #include "collection.h"
 #include "future.h"
-#include "limits.h"
 #include "loop.h"
 
 #include <stdlib.h>
@@ -97,7 +96,7 @@ static bool push_current(struct pa_finder *finder, struct woken *woken, const st
 {
     struct pa_graph *graph = finder->graph;
     uint64_t handle;
-    for (uint32_t i = 0; i < thread->frame_count; i++) {
+    for (uint32_t i = 0; i < thread->frame_count && pa_work_step(graph->work); i++) {
         const struct pa_thread_frame *item = &graph->thread_frames.items[thread->first_frame + i];
         const struct pa_frame *frame = &graph->codes->frames.items[item->frame];
         if (!pa_text_ends(&graph->objects->text, frame->function, "BaseEventLoop._run_once"))
@@ -121,7 +120,7 @@ static void read_woken(struct pa_finder *finder, uint32_t loop, struct woken *wo
         !pa_collection_begin(graph->objects, deque, &ready) || ready.left > PA_MAX_DEQUE)
         return;
     while (pa_collection_next(&ready, &handle)) {
-        if (!push_handle(finder, woken, handle))
+        if (!pa_finder_look(finder) || !push_handle(finder, woken, handle))
             return;
     }
     if (ready.damaged || (item->thread != PA_NONE && !push_current(finder, woken, &graph->threads.items[item->thread])))
@@ -154,35 +153,54 @@ static bool has_told(struct pa_graph *graph, uint64_t future, uint64_t loop)
            pa_memory_u64(graph->memory, future + PA_OFFSET(layout, task_callbacks), &callbacks) && callbacks == 0;
 }
 
-void pa_find_not_woken(struct pa_finder *finder)
+/* Look at the tasks of one loop that are ready, as far as is known since what they await is done. */
+static void look_at_ready(struct pa_finder *finder, struct woken *woken, const uint64_t *tasks, uint32_t count)
 {
     struct pa_graph *graph = finder->graph;
-    struct woken woken = {0};
-    uint16_t read = PA_NO_LOOP; /* the loop that woken is about */
-    for (uint32_t id = 0; id < graph->nodes.count && !finder->in_call_soon && pa_work_step(graph->work); id++) {
-        const struct pa_node *node = &graph->nodes.items[id];
-        uint64_t future = node->wait == PA_WAIT_READY && node->activity == PA_READY ? pa_task_fut_waiter(graph, id) : 0;
-        if (future == 0 || node->loop == PA_NO_LOOP || pa_finder_is_true(graph, graph->loops.items[node->loop].address, "_closed"))
-            continue;
-        if (read != node->loop)
-            read_woken(finder, node->loop, &woken);
-        read = node->loop;
-        if (!woken.known || is_woken(&woken, future) || is_woken(&woken, node->address) ||
-            !has_told(graph, future, graph->loops.items[node->loop].address))
+    uint32_t loop = (uint32_t)(tasks[0] >> 32);
+    if (pa_finder_is_true(graph, graph->loops.items[loop].address, "_closed"))
+        return;
+    read_woken(finder, loop, woken);
+    for (uint32_t i = 0; i < count && woken->known && pa_work_step(graph->work); i++) {
+        uint32_t id = (uint32_t)tasks[i];
+        uint64_t future = pa_task_fut_waiter(graph, id);
+        if (is_woken(woken, future) || is_woken(woken, graph->nodes.items[id].address) ||
+            !has_told(graph, future, graph->loops.items[loop].address))
             continue;
         if (pa_finding_begin(finder, PA_FINDING_DONE_NOT_WOKEN, 0, 0)) {
             pa_finding_add_task(finder, id);
             pa_finding_add_object(finder, future);
         }
     }
+}
+
+void pa_find_not_woken(struct pa_finder *finder)
+{
+    struct pa_graph *graph = finder->graph;
+    struct woken woken = {0};
+    struct pa_loop_tasks ready = {0};
+    for (uint32_t id = 0; id < graph->nodes.count && !finder->in_call_soon && pa_work_step(graph->work); id++) {
+        const struct pa_node *node = &graph->nodes.items[id];
+        if (node->wait == PA_WAIT_READY && node->activity == PA_READY && node->loop != PA_NO_LOOP &&
+            pa_task_fut_waiter(graph, id) != 0)
+            pa_loop_tasks_add(finder, &ready, id);
+    }
+    pa_loop_tasks_sort(&ready);
+    for (uint32_t i = 0, end; i < ready.count && pa_work_step(graph->work); i = end) {
+        for (end = i + 1; end < ready.count && ready.items[end] >> 32 == ready.items[i] >> 32;)
+            end++;
+        look_at_ready(finder, &woken, ready.items + i, end - i);
+    }
+    pa_array_free(graph->work, &ready);
     pa_array_free(graph->work, &woken.objects);
 }
 
 /* ---- [loop-asleep]: what is ready was put there from another thread or a signal handler, which does not wake the loop */
 
 /* Lib/asyncio/events.py: call_soon_threadsafe() uses a class of its own, and wakes the loop. @return false if any of them is one. */
-static bool count_unsafe(struct pa_graph *graph, uint64_t loop, uint64_t *count)
+static bool count_unsafe(struct pa_finder *finder, uint64_t loop, uint64_t *count)
 {
+    struct pa_graph *graph = finder->graph;
     struct pa_collection ready;
     uint64_t deque, handle;
     *count = 0;
@@ -191,7 +209,8 @@ static bool count_unsafe(struct pa_graph *graph, uint64_t loop, uint64_t *count)
         return false;
     while (pa_collection_next(&ready, &handle)) {
         uint32_t type = pa_type_of(graph->objects, handle);
-        if (type == PA_NONE || !pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, "Handle"))
+        if (!pa_finder_look(finder) || type == PA_NONE ||
+            !pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, "Handle"))
             return false;
         *count += !pa_finder_is_true(graph, handle, "_cancelled");
     }
@@ -210,13 +229,13 @@ void pa_find_asleep(struct pa_finder *finder)
         pa_loop_read(graph, i, &facts);
         /* Had anything been ready when it went to sleep, it would have been told to wait for no time. */
         if (facts.state != PA_LOOP_SELECT || facts.ready <= 0 || !(facts.timeout > 0) ||
-            !count_unsafe(graph, graph->loops.items[i].address, &count))
+            !count_unsafe(finder, graph->loops.items[i].address, &count))
             continue;
         if (!pa_finding_begin(finder, PA_FINDING_LOOP_ASLEEP, 0, count))
             break;
         pa_finding_add_object(finder, graph->loops.items[i].address);
         read_woken(finder, i, &woken);
-        for (uint32_t k = 0; woken.known && k < woken.objects.count; k++) {
+        for (uint32_t k = 0; woken.known && k < woken.objects.count && pa_work_step(graph->work); k++) {
             uint32_t node = k > 0 && woken.objects.items[k] == woken.objects.items[k - 1]
                                 ? PA_NONE
                                 : pa_graph_find(graph, woken.objects.items[k]);

@@ -5,7 +5,6 @@
 #include "finder.h"
 
 #include "collection.h"
-#include "limits.h"
 #include "references.h"
 
 #include <stdlib.h>
@@ -54,7 +53,7 @@ static bool gather_waiting(struct pa_finder *finder, uint32_t id)
             return false;
         for (uint32_t k = 0; k < node->edge_count; k++) {
             uint32_t awaiter = graph->edges.items[node->first_edge + k];
-            if (!is_among(finder, awaiter) && !push_waiting(finder, awaiter))
+            if (!pa_finder_look(finder) || (!is_among(finder, awaiter) && !push_waiting(finder, awaiter)))
                 return false;
         }
     }
@@ -130,39 +129,49 @@ static bool gather_waiters(struct pa_finder *finder, uint64_t queue, const char 
 {
     struct pa_graph *graph = finder->graph;
     struct pa_collection iterator;
-    uint64_t deque, future, task;
-    uint8_t is_set;
+    uint64_t deque, future;
     if (!pa_instance_attribute(graph->objects, queue, attribute, &deque) ||
         !pa_collection_begin(graph->objects, deque, &iterator) || iterator.left > PA_MAX_FELLOWS)
         return false;
     while (pa_collection_next(&iterator, &future)) {
-        if (pa_kind_of(graph->objects, future) != PA_KIND_FUTURE || pa_future_state(graph, future) != PA_PENDING ||
-            !pa_memory_u8(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by_is_set), &is_set) || is_set != 0 ||
-            !pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by), &task))
+        if (pa_kind_of(graph->objects, future) != PA_KIND_FUTURE || pa_future_state(graph, future) != PA_PENDING)
             return false;
-        uint32_t node = pa_graph_find(graph, task);
+        uint32_t node = pa_graph_find(graph, pa_future_only_awaiter(graph, future));
         if (node == PA_NONE || !push_waiting(finder, node))
             return false;
     }
     return !iterator.damaged;
 }
 
+/* The tasks that have failed, as many as are looked at and one more: read once. @return false if there are more. */
+static bool read_failed(struct pa_finder *finder)
+{
+    struct pa_graph *graph = finder->graph;
+    for (uint32_t id = 0; !finder->failed_known && graph->ended_count > 0 && id < graph->nodes.count && pa_work_step(graph->work);
+         id++) {
+        const struct pa_node *node = &graph->nodes.items[id];
+        uint32_t *slot = node->state == PA_FAILED_STATE && !(node->flags & (PA_NODE_BAD | PA_NODE_PYTHON))
+                             ? pa_array_push(graph->work, &finder->failed, PA_MAX_FELLOWS + 1)
+                             : NULL;
+        if (slot)
+            *slot = id;
+    }
+    finder->failed_known = true;
+    return finder->failed.count <= PA_MAX_FELLOWS;
+}
+
 /* Tracebacks of tasks that have failed keep the variables of what failed. With too many of them nothing is certain any more. */
 static bool add_tracebacks(struct pa_finder *finder, struct pa_references *references)
 {
     struct pa_graph *graph = finder->graph;
-    uint32_t failed = 0;
-    for (uint32_t id = 0;
-         graph->ended_count > 0 && id < graph->nodes.count && failed <= PA_MAX_FELLOWS && pa_work_step(graph->work); id++) {
-        const struct pa_node *node = &graph->nodes.items[id];
-        uint64_t exception;
-        if (node->state != PA_FAILED_STATE || node->flags & (PA_NODE_BAD | PA_NODE_PYTHON))
-            continue;
-        failed++;
-        if (pa_memory_u64(graph->memory, node->address + PA_OFFSET(graph->layout, task_exception), &exception))
+    if (!read_failed(finder))
+        return false;
+    for (uint32_t i = 0; i < finder->failed.count; i++) {
+        uint64_t exception, task = graph->nodes.items[finder->failed.items[i]].address;
+        if (pa_memory_u64(graph->memory, task + PA_OFFSET(graph->layout, task_exception), &exception))
             pa_references_add_traceback(references, exception);
     }
-    return failed <= PA_MAX_FELLOWS;
+    return true;
 }
 
 /* Whether a task goes on only when one of those in finder->waiting has ended. That it is noted to await one of them does not tell that. */
@@ -181,22 +190,21 @@ static bool waits_for_these(struct pa_finder *finder, uint32_t id)
     return true;
 }
 
-/* Add those who cannot go on before the waiting ones do, until there are no more. */
+/*
+ * Add those who cannot go on before the waiting ones do. Each is asked again when one that it awaits has been added, so when the last of
+ * them has been.
+ */
 static void add_blocked(struct pa_finder *finder)
 {
     struct pa_graph *graph = finder->graph;
-    uint32_t before;
-    do {
-        before = finder->waiting.count;
-        for (uint32_t i = 0; i < finder->waiting.count && pa_work_step(graph->work); i++) {
-            const struct pa_node *node = &graph->nodes.items[finder->waiting.items[i]];
-            for (uint32_t k = 0; k < node->edge_count && k < PA_MAX_FELLOWS; k++) {
-                uint32_t awaiter = graph->edges.items[node->first_edge + k];
-                if (!is_among(finder, awaiter) && waits_for_these(finder, awaiter))
-                    push_waiting(finder, awaiter);
-            }
+    for (uint32_t i = 0; i < finder->waiting.count && pa_work_step(graph->work); i++) {
+        const struct pa_node node = graph->nodes.items[finder->waiting.items[i]];
+        for (uint32_t k = 0; k < node.edge_count && k < PA_MAX_FELLOWS && pa_finder_look(finder); k++) {
+            uint32_t awaiter = graph->edges.items[node.first_edge + k];
+            if (!is_among(finder, awaiter) && waits_for_these(finder, awaiter))
+                push_waiting(finder, awaiter);
         }
-    } while (finder->waiting.count > before && graph->work->fatal == PA_OK);
+    }
 }
 
 /* An object in a variable of a task's frames that has the queue as an attribute: a service that owns it. */
@@ -211,11 +219,11 @@ static void add_owners(struct pa_finder *finder, struct pa_references *reference
         if (!pa_kind_is_gen(pa_kind_of(graph->objects, objects.items[i])) ||
             !pa_variables_begin(graph->codes, objects.items[i] + PA_OFFSET(graph->layout, gen_iframe), &variables))
             continue;
-        while (pa_variables_next(&variables)) {
+        while (pa_finder_look(finder) && pa_variables_next(&variables)) {
             if (variables.object == 0 || pa_kind_of(graph->objects, variables.object) != PA_KIND_OTHER ||
                 !pa_attributes_begin(graph->objects, variables.object, &attributes))
                 continue;
-            for (uint32_t k = 0; k < PA_MAX_HELD_ATTRIBUTES && pa_attributes_next(&attributes); k++) {
+            for (uint32_t k = 0; k < PA_MAX_HELD_ATTRIBUTES && pa_finder_look(finder) && pa_attributes_next(&attributes); k++) {
                 if (attributes.value == queue)
                     pa_references_add(references, variables.object);
             }

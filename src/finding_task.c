@@ -4,7 +4,6 @@
 #include "finder.h"
 
 #include "future.h"
-#include "limits.h"
 
 /* ---- [orphaned]: no loop will ever run these tasks */
 
@@ -16,11 +15,7 @@ static bool is_thread_gone(struct pa_graph *graph, uint64_t loop)
     if (!pa_instance_attribute(graph->objects, loop, "_thread_id", &value) || !pa_int_read(graph->objects, value, &ident) ||
         ident == 0)
         return false;
-    for (uint32_t i = 0; i < graph->threads.count; i++) {
-        if (graph->threads.items[i].pthread_id == (uint64_t)ident)
-            return false;
-    }
-    return graph->threads.count > 0;
+    return graph->threads.count > 0 && pa_thread_with_id(graph, (uint64_t)ident) == PA_NONE;
 }
 
 /* Thread lists that are damaged may have lost the thread in question. */
@@ -39,41 +34,60 @@ static bool is_pending_task(const struct pa_node *node)
     return node->flags & PA_NODE_TASK && node->state == PA_PENDING && !(node->flags & PA_NODE_BAD);
 }
 
-static void add_orphans(struct pa_finder *finder, uint32_t loop, enum pa_orphaned why)
+enum { NOT_ORPHANED = 0xff };
+
+static uint8_t why_orphaned(struct pa_graph *graph, const struct pa_loop *loop, bool knows)
 {
-    struct pa_graph *graph = finder->graph;
-    bool begun = false;
-    for (uint32_t id = 0; id < graph->nodes.count && pa_work_step(graph->work); id++) {
-        const struct pa_node *node = &graph->nodes.items[id];
-        if (node->loop != loop || !is_pending_task(node) || node->activity == PA_RUNNING || node->activity == PA_EXECUTING)
-            continue;
-        /* Of a thread that has exited the tasks are in the list of its interpreter. */
-        if (why == PA_ORPHANED_THREAD && (!(node->flags & PA_NODE_LISTED) || node->thread != PA_NO_THREAD))
-            continue;
-        if (!begun && !pa_finding_begin(finder, PA_FINDING_ORPHANED, (uint8_t)why, 0))
-            return;
-        begun = true;
-        pa_finding_add_task(finder, id);
+    if (loop->tasks == 0 || loop->thread != PA_NONE)
+        return NOT_ORPHANED;
+    if (pa_finder_is_true(graph, loop->address, "_closed"))
+        return PA_ORPHANED_CLOSED;
+    return !knows ? NOT_ORPHANED : is_thread_gone(graph, loop->address) ? PA_ORPHANED_LOOP_THREAD : PA_ORPHANED_THREAD;
+}
+
+static bool is_orphan(const struct pa_node *node, uint8_t why)
+{
+    if (why == NOT_ORPHANED || !is_pending_task(node) || node->activity == PA_RUNNING || node->activity == PA_EXECUTING)
+        return false;
+    /* Of a thread that has exited the tasks are in the list of its interpreter. */
+    return why != PA_ORPHANED_THREAD || (node->flags & PA_NODE_LISTED && node->thread == PA_NO_THREAD);
+}
+
+static void tell_orphans(struct pa_finder *finder, const struct pa_loop_tasks *orphans, const uint8_t *why)
+{
+    uint64_t told = PA_NO_LOOP;
+    for (uint32_t i = 0; i < orphans->count && pa_work_step(finder->graph->work); i++) {
+        uint64_t loop = orphans->items[i] >> 32;
+        if (loop != told) {
+            pa_finding_begin(finder, PA_FINDING_ORPHANED, why[loop], 0);
+            pa_finding_add_object(finder, finder->graph->loops.items[loop].address);
+        }
+        told = loop;
+        pa_finding_add_task(finder, (uint32_t)orphans->items[i]);
     }
-    if (begun)
-        pa_finding_add_object(finder, graph->loops.items[loop].address);
 }
 
 void pa_find_orphaned(struct pa_finder *finder)
 {
     struct pa_graph *graph = finder->graph;
-    bool knows = knows_threads(graph);
-    for (uint32_t i = 0; i < graph->loops.count && pa_work_step(graph->work); i++) {
-        const struct pa_loop *loop = &graph->loops.items[i];
-        if (loop->tasks == 0 || loop->thread != PA_NONE)
-            continue;
-        if (pa_finder_is_true(graph, loop->address, "_closed"))
-            add_orphans(finder, i, PA_ORPHANED_CLOSED);
-        else if (knows && is_thread_gone(graph, loop->address))
-            add_orphans(finder, i, PA_ORPHANED_LOOP_THREAD);
-        else if (knows)
-            add_orphans(finder, i, PA_ORPHANED_THREAD);
+    struct pa_loop_tasks orphans = {0};
+    uint32_t loops = graph->loops.count;
+    bool knows = knows_threads(graph), any = false;
+    uint8_t *why = pa_work_resize(graph->work, NULL, 0, loops);
+    for (uint32_t i = 0; why && i < loops && pa_work_step(graph->work); i++) {
+        why[i] = why_orphaned(graph, &graph->loops.items[i], knows);
+        any = any || why[i] != NOT_ORPHANED;
     }
+    for (uint32_t id = 0; any && id < graph->nodes.count && pa_work_step(graph->work); id++) {
+        const struct pa_node *node = &graph->nodes.items[id];
+        if (node->loop < loops && is_orphan(node, why[node->loop]))
+            pa_loop_tasks_add(finder, &orphans, id);
+    }
+    pa_loop_tasks_sort(&orphans);
+    if (any && graph->work->fatal == PA_OK)
+        tell_orphans(finder, &orphans, why);
+    pa_array_free(graph->work, &orphans);
+    pa_work_resize(graph->work, why, why ? loops : 0, 0);
 }
 
 /* ---- [runaway] */
@@ -98,10 +112,10 @@ static void tell_too_many(struct pa_finder *finder, enum pa_runaway what, uint64
         pa_finding_add_task(finder, node);
 }
 
-/* Each task that awaits a future is one of its callbacks: these are not too many, however many they are. */
+/* Each task that awaits a future is one of its callbacks: how many of them are such is told (finding_text.c). */
 static void look_at_callbacks(struct pa_finder *finder, uint32_t id, uint64_t callbacks)
 {
-    if (callbacks > PA_MANY_CALLBACKS && callbacks - PA_MANY_CALLBACKS > finder->graph->nodes.items[id].edge_count)
+    if (callbacks > PA_MANY_CALLBACKS)
         tell_too_many(finder, PA_RUNAWAY_CALLBACKS, callbacks, id);
 }
 

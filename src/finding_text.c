@@ -211,6 +211,7 @@ static void print_orphaned(struct pa_printer *printer, const struct pa_finding *
 
 static void print_runaway(struct pa_printer *printer, const struct pa_finding *finding)
 {
+    uint64_t awaiters = printer->graph->nodes.items[*pa_finding_tasks(printer->view->findings, finding)].edge_count;
     print_tasks(printer, finding);
     if (finding->variant == PA_RUNAWAY_CANCELS) {
         words(printer, " was asked to cancel ");
@@ -219,12 +220,14 @@ static void print_runaway(struct pa_printer *printer, const struct pa_finding *f
         return;
     }
     words(printer, " has ");
-    if (finding->variant == PA_RUNAWAY_CALLBACKS) {
-        pa_out_count(printer->out, finding->number);
+    pa_out_count(printer->out, finding->number);
+    if (finding->variant == PA_RUNAWAY_AWAITERS) {
+        words(printer, " awaiters that have ended");
+    } else if (finding->number - awaiters > PA_MANY_CALLBACKS) {
         words(printer, " callbacks, more than tasks await it");
     } else {
-        pa_out_count(printer->out, finding->number);
-        words(printer, " awaiters that have ended");
+        words(printer, " callbacks: ");
+        pa_out_counted(printer->out, awaiters, "task awaits it", "tasks await it");
     }
 }
 

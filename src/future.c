@@ -11,6 +11,19 @@ uint64_t pa_future_attribute(struct pa_graph *graph, uint64_t address, const cha
                : 0;
 }
 
+uint64_t pa_future_only_awaiter(struct pa_graph *graph, uint64_t future)
+{
+    const struct pa_layout *layout = graph->layout;
+    enum pa_kind kind = pa_kind_of(graph->objects, future);
+    uint64_t awaiter;
+    uint8_t is_set;
+    return (kind == PA_KIND_FUTURE || kind == PA_KIND_TASK) &&
+                   pa_memory_u8(graph->memory, future + PA_OFFSET(layout, task_awaited_by_is_set), &is_set) && is_set == 0 &&
+                   pa_memory_u64(graph->memory, future + PA_OFFSET(layout, task_awaited_by), &awaiter)
+               ? awaiter
+               : 0;
+}
+
 bool pa_is_future(struct pa_graph *graph, uint64_t address)
 {
     if (pa_kind_is_future(pa_kind_of(graph->objects, address)))

@@ -39,6 +39,9 @@ bool pa_is_future(struct pa_graph *graph, uint64_t address);
  */
 bool pa_future_read(struct pa_graph *graph, uint64_t address, bool is_task, struct pa_future *future);
 
+/** The only one who is noted to await a task or future of asyncio's C code; 0 if there is none, or more, or the object is no such future. */
+uint64_t pa_future_only_awaiter(struct pa_graph *graph, uint64_t future);
+
 /** object.@p name for the instance itself; 0 if there is no such attribute or it is None. @p name is a literal. */
 uint64_t pa_future_attribute(struct pa_graph *graph, uint64_t address, const char *name);
 

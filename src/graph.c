@@ -23,6 +23,8 @@ void pa_graph_deinit(struct pa_graph *graph)
     pa_holders_free(graph);
     pa_array_free(work, &graph->interpreters);
     pa_array_free(work, &graph->threads);
+    pa_array_free(work, &graph->thread_ids);
+    pa_index_free(work, &graph->thread_id_index);
     pa_array_free(work, &graph->thread_frames);
     pa_array_free(work, &graph->greenlets);
     pa_array_free(work, &graph->greenlet_frames);

@@ -37,6 +37,12 @@ struct pa_thread {
     char name[32];
 };
 
+/** The first thread state of a thread of the process: one may have some, of several interpreters. */
+struct pa_thread_id {
+    uint64_t pthread_id; /* first: of the index */
+    uint32_t thread;
+};
+
 /** A Python frame of a thread or of a suspended greenlet. */
 struct pa_thread_frame {
     uint64_t object; /* first: of the index; the generator or coroutine that owns the frame, or the frame's own address */
@@ -180,6 +186,8 @@ struct pa_graph {
     PA_ARRAY(struct pa_interpreter) interpreters;
     PA_ARRAY(struct pa_thread) threads;
     struct pa_index thread_index;
+    PA_ARRAY(struct pa_thread_id) thread_ids; /* of pa_thread_with_id() */
+    struct pa_index thread_id_index;
     struct pa_thread_frames thread_frames;
     struct pa_index thread_frame_index; /* by object, generators' frames only */
     PA_ARRAY(struct pa_greenlet) greenlets;
@@ -276,6 +284,9 @@ static inline uint32_t pa_request_thread(const struct pa_request *request)
 {
     return request->command == PA_COMMAND_REPORT ? PA_THREAD_DEFAULT : request->thread;
 }
+
+/** The first thread (index) with this pthread_self(), which Python calls its ident; PA_NONE if there is none. */
+uint32_t pa_thread_with_id(struct pa_graph *graph, uint64_t pthread_id);
 
 /** Ask the debugger anew which thread is selected: the user may have changed it since the walk. */
 void pa_read_selection(struct pa_graph *graph);

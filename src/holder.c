@@ -26,6 +26,9 @@ void pa_holders_free(struct pa_graph *graph)
     pa_index_free(work, &holders->index);
     pa_array_free(work, &holders->entries);
     pa_addresses_free(work, &holders->moving);
+    pa_array_free(work, &holders->answers);
+    pa_index_free(work, &holders->answer_index);
+    pa_array_free(work, &holders->answered);
     pa_array_free(work, &holders->pending);
     pa_array_free(work, &holders->links);
     pa_work_resize(work, holders->roles, holders->role_count, 0);

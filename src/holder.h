@@ -52,7 +52,7 @@ enum pa_hold pa_hold_state(struct pa_graph *graph, uint64_t object);
 /**
  * Who holds an object: as far as it is certain, else nobody. For an edge from a waiter to whom it waits for.
  *
- * @param items Room for @p capacity of them; may be NULL with 0.
+ * @param items Room for @p capacity of them; may be NULL with 0. No more than PA_MAX_LOCK_HOLDERS are stored.
  * @return how many were stored; held->total is how many there are.
  */
 uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder *items, uint32_t capacity, struct pa_held *held);

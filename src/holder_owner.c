@@ -97,32 +97,25 @@ static struct pa_lock read_lock(struct pa_graph *graph, uint64_t object)
     return lock;
 }
 
-/* The same, remembered: each of many waiters asks. */
-static struct pa_lock lock_at(struct pa_holders *holders, uint64_t object)
-{
-    if (holders->asked != object) {
-        holders->asked_lock = read_lock(holders->graph, object);
-        holders->asked = object;
-    }
-    return holders->asked_lock;
-}
-
 enum pa_hold pa_hold_state(struct pa_graph *graph, uint64_t object)
 {
     return read_lock(graph, object).state;
 }
 
-/* The answer that is being made. */
+/* The answer that is being made: all of them are counted, and as many are kept as anyone asks for. */
 struct answer {
     struct pa_holders *holders;
-    struct pa_holder *items;
-    uint32_t capacity, stored, total;
+    uint32_t stored, total;
 };
 
 static void answer_with(struct answer *answer, struct pa_holder holder)
 {
-    if (answer->stored < answer->capacity)
-        answer->items[answer->stored++] = holder;
+    struct pa_holder *slot = answer->stored < PA_MAX_LOCK_HOLDERS
+                                 ? pa_array_push(answer->holders->graph->work, &answer->holders->answered, PA_NONE)
+                                 : NULL;
+    if (slot)
+        *slot = holder;
+    answer->stored += slot != NULL;
     answer->total++;
 }
 
@@ -146,7 +139,7 @@ static void answer_all(struct answer *answer, uint64_t object)
 {
     const struct pa_held_object *held = held_object(answer->holders, object);
     uint32_t entry = held ? held->first : PA_NONE;
-    for (; entry != PA_NONE && answer->stored < answer->capacity; entry = answer->holders->entries.items[entry].next)
+    for (; entry != PA_NONE && answer->stored < PA_MAX_LOCK_HOLDERS; entry = answer->holders->entries.items[entry].next)
         answer_with(answer, answer->holders->entries.items[entry]);
     answer->total = held ? held->count : 0;
 }
@@ -176,9 +169,7 @@ static void answer_thread(struct answer *answer, uint64_t object, uint64_t pthre
 {
     struct pa_graph *graph = answer->holders->graph;
     const struct pa_held_object *held = held_object(answer->holders, object);
-    uint32_t thread = PA_NONE, left = PA_MAX_HOLDERS_SEARCHED;
-    for (uint32_t i = 0; i < graph->threads.count && thread == PA_NONE; i++)
-        thread = graph->threads.items[i].pthread_id == pthread_id ? i : PA_NONE;
+    uint32_t thread = pa_thread_with_id(graph, pthread_id), left = PA_MAX_HOLDERS_SEARCHED;
     for (uint32_t entry = held ? held->first : PA_NONE; thread != PA_NONE && entry != PA_NONE && left-- > 0;
          entry = answer->holders->entries.items[entry].next) {
         uint32_t other = thread_of(graph, &answer->holders->entries.items[entry]);
@@ -197,9 +188,11 @@ static void answer_borrowers(struct answer *answer, uint64_t object, uint64_t se
     struct pa_objects *objects = answer->holders->graph->objects;
     struct pa_set_iterator iterator;
     uint64_t borrower;
-    pa_set_begin(objects, set, &iterator);
-    uint64_t total = iterator.damaged ? 0 : iterator.left;
-    while (answer->stored < answer->capacity && pa_set_next(objects, &iterator, &borrower))
+    uint64_t total = pa_set_begin(objects, set, &iterator) ? iterator.left : 0;
+    /* In damaged memory many limiters may share one set, with a big empty table. */
+    answer->holders->looked += iterator.slots;
+    bool may_look = answer->holders->looked <= PA_MAX_LOOKED;
+    while (may_look && answer->stored < PA_MAX_LOCK_HOLDERS && pa_set_next(objects, &iterator, &borrower))
         answer_task(answer, object, borrower);
     answer->total = total < PA_MAX_HOLDERS ? (uint32_t)total : PA_MAX_HOLDERS;
 }
@@ -268,14 +261,11 @@ static bool is_moving(struct pa_holders *holders, uint64_t object)
     return holders->cut || pa_addresses_have(&holders->moving, object);
 }
 
-uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder *items, uint32_t capacity, struct pa_held *held)
+/* Answer about a lock: held->total, and those that are kept. @return how many. */
+static uint32_t make_answer(struct pa_holders *holders, uint64_t object, struct pa_held *held)
 {
-    struct pa_holders *holders = pa_holders_made(graph);
-    struct answer answer = {.holders = holders, .items = items, .capacity = capacity};
-    *held = (struct pa_held){0};
-    if (!holders)
-        return 0;
-    struct pa_lock lock = lock_at(holders, object);
+    struct answer answer = {.holders = holders};
+    struct pa_lock lock = read_lock(holders->graph, object);
     held->state = lock.state;
     if (lock.state == PA_HOLD_UNKNOWN || (lock.state == PA_HOLD_FREE && lock.kind != LOCK_BORROWED))
         return 0;
@@ -292,11 +282,43 @@ uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder
     default:
         answer_all(&answer, lock.object);
     }
-    held->none = answer.total == 0 && lock.state == PA_HOLD_HELD && !holders->cut && graph->problem_count == 0 &&
+    held->none = answer.total == 0 && lock.state == PA_HOLD_HELD && !holders->cut && holders->graph->problem_count == 0 &&
                  !is_moving(holders, lock.object);
     /* It was given back by hand within a body: which of them has it is not known. */
     if (lock.kind == LOCK_ONE && answer.total > 1)
         return 0;
     held->total = answer.total;
     return answer.stored;
+}
+
+static const struct pa_answer *answer_about(struct pa_holders *holders, uint64_t object)
+{
+    struct pa_work *work = holders->graph->work;
+    if (holders->answered_nodes != holders->graph->nodes.count) {
+        holders->answered_nodes = holders->graph->nodes.count;
+        holders->answers.count = holders->answered.count = 0;
+        pa_index_free(work, &holders->answer_index);
+    }
+    uint32_t id = pa_index_find(&holders->answer_index, holders->answers.items, sizeof(struct pa_answer), object);
+    if (id != PA_NONE)
+        return &holders->answers.items[id];
+    struct pa_answer *answer = pa_array_push(work, &holders->answers, PA_MAX_HOLDERS);
+    if (!answer)
+        return NULL;
+    *answer = (struct pa_answer){.object = object, .first = holders->answered.count};
+    answer->stored = make_answer(holders, object, &answer->held);
+    if (!pa_index_add(work, &holders->answer_index, holders->answers.items, sizeof(*answer), holders->answers.count - 1))
+        holders->answers.count--;
+    return answer;
+}
+
+uint32_t pa_holders_of(struct pa_graph *graph, uint64_t object, struct pa_holder *items, uint32_t capacity, struct pa_held *held)
+{
+    struct pa_holders *holders = pa_holders_made(graph);
+    const struct pa_answer *answer = holders ? answer_about(holders, object) : NULL;
+    *held = answer ? answer->held : (struct pa_held){0};
+    uint32_t count = answer && answer->stored < capacity ? answer->stored : answer ? capacity : 0;
+    if (count > 0)
+        memcpy(items, &holders->answered.items[answer->first], count * sizeof(*items));
+    return count;
 }

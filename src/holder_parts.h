@@ -25,6 +25,13 @@ struct pa_lock {
     uint64_t owner; /* LOCK_TASK: the task; LOCK_THREAD: pthread_self(); LOCK_BORROWED: the set */
 };
 
+/** What was answered about a lock: each of its many waiters asks. */
+struct pa_answer {
+    uint64_t object;        /* first: of the index; that was asked for */
+    uint32_t first, stored; /* in answered */
+    struct pa_held held;
+};
+
 /** An object that is held, and its entries. */
 struct pa_held_object {
     uint64_t object; /* first: of the index */
@@ -43,9 +50,12 @@ struct pa_holders {
     PA_ARRAY(struct pa_held_object) objects;
     struct pa_index index;
     PA_ARRAY(struct pa_holder) entries;
-    bool cut;       /* a bound was met: nobody is said to be no holder */
-    uint64_t asked; /* the lock that was asked for last, and what it said of itself */
-    struct pa_lock asked_lock;
+    bool cut; /* a bound was met: nobody is said to be no holder */
+    PA_ARRAY(struct pa_answer) answers;
+    struct pa_index answer_index;
+    PA_ARRAY(struct pa_holder) answered;
+    uint32_t answered_nodes;    /* nodes that there were: more may be met by name later */
+    uint64_t looked;            /* places in sets of borrowers, bounded by PA_MAX_LOOKED */
     struct pa_addresses moving; /* holder_owner.c: what is just being taken, given back or handed over */
     bool moving_made;
     /* Of types and frames, what they are to us: a byte an id. */

@@ -358,12 +358,8 @@ static void write_awaited_by(struct writer *writer, uint32_t id, const struct pa
 static bool is_private(struct writer *writer, uint32_t id, uint64_t future)
 {
     struct pa_graph *graph = writer->graph;
-    uint64_t awaiter;
-    uint8_t is_set;
     return future != 0 && pa_graph_find(graph, future) == PA_NONE && pa_kind_of(graph->objects, future) == PA_KIND_FUTURE &&
-           pa_memory_u8(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by_is_set), &is_set) && is_set == 0 &&
-           pa_memory_u64(graph->memory, future + PA_OFFSET(graph->layout, task_awaited_by), &awaiter) &&
-           awaiter == graph->nodes.items[id].address;
+           pa_future_only_awaiter(graph, future) == graph->nodes.items[id].address;
 }
 
 /* What a task is suspended on. A future whose owner is not known is just that; one that is done leaves its task ready. */

@@ -35,6 +35,9 @@
 #define PA_MAX_CLASS_ENTRIES 16384u
 #define PA_MAX_ATTRIBUTES    4096u
 
+/* Attributes that are looked at for the fields of all dataclasses in one value: each field is looked for among its instance's attributes. */
+#define PA_MAX_FIELD_SEARCH (1u << 18)
+
 /* Classes of which one value asks what they are: a list of a million instances has a few. */
 #define PA_MAX_VALUE_CLASSES 256u
 
@@ -104,10 +107,13 @@
 /* Children of gather() calls that are counted, of all that are shown: a million tasks are waited for once, not once by each other. */
 #define PA_MAX_COUNTED (1u << 24)
 
+/* Entries of a loop's dict of signal handlers: there are 64 signals, and entries that were deleted. */
+#define PA_MAX_SIGNAL_HANDLERS 1024u
+
 /* Timers of a loop that are looked at for the next one, if the first is cancelled: a callback may have cancelled some thousands. */
 #define PA_MAX_TIMERS 65536u
 
-/* Futures that loops set when a socket is ready: few for each of its file descriptors. */
+/* Futures that loops set when a socket is ready: few for each of its file descriptors, of which as many are looked at. */
 #define PA_MAX_WATCHED (1u << 20)
 
 /* What was submitted to executors and has not ended: of all together so much is looked at. */
@@ -228,6 +234,10 @@
 
 /* Tasks of a group that are compared in what they wait for. */
 #define PA_MAX_WAIT_TOGETHER 1000u
+
+/* Elements of containers that all searches for findings look at together: waiters of locks, children of groups, handles that are ready,
+   references. A process with a million tasks has some million; in damaged memory a million objects may share one container. */
+#define PA_MAX_LOOKED (1u << 24)
 
 /* Findings that are kept one by one, and lines of the head for them. */
 #define PA_MAX_FINDINGS  1000u

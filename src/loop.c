@@ -146,7 +146,7 @@ static void read_signals(struct pa_graph *graph, uint64_t loop, struct pa_loop_f
     int64_t number;
     if (!attribute(graph, loop, "_signal_handlers", &dict) || !pa_dict_begin(graph->objects, dict, &handlers))
         return;
-    while (pa_dict_next(graph->objects, &handlers, &key, &value)) {
+    for (uint32_t i = 0; i < PA_MAX_SIGNAL_HANDLERS && pa_dict_next(graph->objects, &handlers, &key, &value); i++) {
         if (pa_int_read(graph->objects, key, &number) && number >= 1 && number <= 64)
             facts->signals |= 1ull << (number - 1);
     }

@@ -14,7 +14,7 @@ void pa_references_begin(struct pa_references *references, struct pa_graph *grap
     references->fellows.count = 0;
     references->parts.count = 0;
     pa_index_free(graph->work, &references->index);
-    references->left = PA_MAX_REFERENCES;
+    references->left = references->looked < PA_MAX_LOOKED ? PA_MAX_REFERENCES : 0;
     references->cut = references->has_timeout = false;
 }
 
@@ -56,17 +56,24 @@ static bool is_named(struct pa_graph *graph, uint64_t object, const char *name)
     return type != PA_NONE && pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, name);
 }
 
+/* Whether @p count places that may hold a reference can still be looked at. */
+static bool look(struct pa_references *references, uint64_t count)
+{
+    if (count > references->left)
+        references->cut = true;
+    if (references->cut)
+        return false;
+    references->left -= count;
+    references->looked += count;
+    return pa_work_step(references->graph->work);
+}
+
 /* A reference from a fellow: to another one, or to what has no other reference and so is a part of it. */
 static void count(struct pa_references *references, uint64_t object)
 {
     uint32_t refcnt, place;
     if (object == 0)
         return;
-    if (references->left == 0) {
-        references->cut = true;
-        return;
-    }
-    references->left--;
     place = pa_index_find(&references->index, references->fellows.items, sizeof(struct pa_fellow), object);
     if (place != PA_NONE) {
         references->fellows.items[place].found++;
@@ -83,13 +90,13 @@ static void count(struct pa_references *references, uint64_t object)
 static void count_word(struct pa_references *references, uint64_t address)
 {
     uint64_t object;
-    if (pa_memory_u64(references->graph->memory, address, &object))
+    if (look(references, 1) && pa_memory_u64(references->graph->memory, address, &object))
         count(references, object);
 }
 
 static void count_words(struct pa_references *references, uint64_t address, uint64_t length)
 {
-    for (uint64_t i = 0; i < length && !references->cut && pa_work_step(references->graph->work); i++)
+    for (uint64_t i = 0; i < length && references->graph->work->fatal == PA_OK && !references->cut; i++)
         count_word(references, address + 8 * i);
 }
 
@@ -104,8 +111,8 @@ static void count_frame(struct pa_references *references, uint64_t iframe, uint6
         references->cut = true;
         return;
     }
-    for (uint64_t at = first; at < stackpointer && !references->cut && pa_work_step(graph->work); at += 8) {
-        if (!pa_memory_u64(graph->memory, at, &bits))
+    for (uint64_t at = first; at < stackpointer; at += 8) {
+        if (!look(references, 1) || !pa_memory_u64(graph->memory, at, &bits))
             return;
         uint64_t object = pa_stackref_object(graph->layout, bits);
         if (is_named(graph, object, "Timeout") || is_named(graph, object, "TimerHandle") || is_named(graph, object, "CancelScope"))
@@ -174,7 +181,8 @@ static void count_set(struct pa_references *references, uint64_t set)
 {
     struct pa_set_iterator iterator;
     uint64_t element;
-    if (!pa_set_begin(references->graph->objects, set, &iterator))
+    /* Most places of the table may be empty: they are looked at too. */
+    if (!pa_set_begin(references->graph->objects, set, &iterator) || !look(references, iterator.slots))
         return;
     while (!references->cut && pa_set_next(references->graph->objects, &iterator, &element))
         count(references, element);
@@ -185,7 +193,7 @@ static void count_attributes(struct pa_references *references, uint64_t object)
     struct pa_attributes attributes;
     if (!pa_attributes_begin(references->graph->objects, object, &attributes))
         return;
-    for (uint32_t i = 0; i < PA_MAX_HELD_ATTRIBUTES && !references->cut && pa_attributes_next(&attributes); i++)
+    for (uint32_t i = 0; i < PA_MAX_HELD_ATTRIBUTES && look(references, 1) && pa_attributes_next(&attributes); i++)
         count(references, attributes.value);
 }
 
@@ -200,7 +208,7 @@ static void count_other(struct pa_references *references, uint64_t object)
     }
     if (!pa_collection_begin(references->graph->objects, object, &iterator))
         return;
-    while (!references->cut && pa_collection_next(&iterator, &element))
+    while (look(references, 1) && pa_collection_next(&iterator, &element))
         count(references, element);
 }
 

@@ -25,6 +25,7 @@ struct pa_references {
     struct pa_index index;
     PA_ARRAY(uint64_t) parts; /* that are to be looked at yet */
     uint64_t left;            /* references that may still be looked at */
+    uint64_t looked;          /* that were looked at, since the first begin: bounded by PA_MAX_LOOKED */
     bool cut;                 /* there is more than is looked at */
     bool has_timeout;         /* something that can end a wait by itself was met: a timeout or timer */
 };

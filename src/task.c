@@ -496,10 +496,9 @@ static void mark_running(struct pa_graph *graph)
         }
         if (node->thread == PA_NO_THREAD)
             node->thread = (uint16_t)i;
-        for (uint32_t k = 0; k < graph->loops.count; k++) {
-            if (graph->loops.items[k].address == thread->loop && graph->loops.items[k].task == PA_NONE)
-                graph->loops.items[k].task = id;
-        }
+        uint32_t loop = pa_index_find(&graph->loop_index, graph->loops.items, sizeof(struct pa_loop), thread->loop);
+        if (loop != PA_NONE && graph->loops.items[loop].task == PA_NONE)
+            graph->loops.items[loop].task = id;
     }
 }
 

@@ -328,6 +328,26 @@ static void match_threads(struct pa_graph *graph)
     pa_array_free(graph->work, &infos);
 }
 
+static void index_thread_id(struct pa_graph *graph, uint32_t thread)
+{
+    uint64_t pthread_id = graph->threads.items[thread].pthread_id;
+    if (pa_index_find(&graph->thread_id_index, graph->thread_ids.items, sizeof(struct pa_thread_id), pthread_id) != PA_NONE)
+        return;
+    struct pa_thread_id *slot = pa_array_push(graph->work, &graph->thread_ids, PA_MAX_THREADS);
+    if (!slot)
+        return;
+    *slot = (struct pa_thread_id){pthread_id, thread};
+    pa_index_add(graph->work, &graph->thread_id_index, graph->thread_ids.items, sizeof(*slot), graph->thread_ids.count - 1);
+}
+
+uint32_t pa_thread_with_id(struct pa_graph *graph, uint64_t pthread_id)
+{
+    for (uint32_t i = 0; i < graph->threads.count && (i > 0 || graph->thread_ids.count == 0); i++)
+        index_thread_id(graph, i);
+    uint32_t place = pa_index_find(&graph->thread_id_index, graph->thread_ids.items, sizeof(struct pa_thread_id), pthread_id);
+    return place == PA_NONE ? PA_NONE : graph->thread_ids.items[place].thread;
+}
+
 void pa_read_selection(struct pa_graph *graph)
 {
     match_threads(graph);

@@ -254,7 +254,7 @@ static void begin(struct pa_values *values)
 {
     values->written = 0;
     values->depth = values->spent = 0;
-    values->classes = 0;
+    values->classes = values->fields = 0;
     values->truncated = values->hidden = values->full = false;
 }
 

@@ -468,7 +468,8 @@ static bool find_field(struct pa_values *values, struct level *level, const char
 {
     struct pa_attributes *members = &level->members;
     pa_attributes_begin(values->objects, level->object, members);
-    for (uint32_t i = 0; i < PA_MAX_ATTRIBUTES && pa_attributes_next(members); i++) {
+    for (uint32_t i = 0; i < PA_MAX_ATTRIBUTES && values->fields < PA_MAX_FIELD_SEARCH && pa_attributes_next(members); i++) {
+        values->fields++;
         if (members->name_length == length && memcmp(members->name, name, length) == 0)
             return true;
     }
@@ -481,8 +482,9 @@ static void step_fields(struct pa_values *values, struct level *level)
     int64_t shown = 1;
     char name[PA_ATTRIBUTE_NAME];
     uint32_t length;
-    if (values->full || level->index++ == PA_MAX_ATTRIBUTES || !pa_dict_next(values->objects, &level->dict, &key, &field)) {
-        close_level(values, level, level->dict.damaged || level->index > PA_MAX_ATTRIBUTES);
+    bool enough = level->index++ == PA_MAX_ATTRIBUTES || values->fields == PA_MAX_FIELD_SEARCH;
+    if (values->full || enough || !pa_dict_next(values->objects, &level->dict, &key, &field)) {
+        close_level(values, level, level->dict.damaged || enough);
         return;
     }
     if (pa_instance_attribute(values->objects, field, "repr", &in_repr))

@@ -59,6 +59,7 @@ struct pa_values {
     uint32_t spent; /* their cost */
     bool truncated, hidden, full;
     uint32_t classes; /* that this value asked about */
+    uint32_t fields;  /* attributes that were looked at for its dataclasses' fields */
     struct class_facts recent[16];
     uint32_t written;
     char text[PA_MAX_VALUE_BYTES + 8];

@@ -82,6 +82,7 @@ struct pa_waits {
     struct pa_executors executors;
     PA_ARRAY(struct pa_watched) watched; /* wait_watched.c */
     struct pa_index watched_index;
+    uint32_t watched_keys; /* that were looked at, of all loops together */
     bool watched_made;
     uint32_t clock_loop; /* the loop whose clock was read last, its id plus 1; 0: none */
     double clock;

@@ -66,7 +66,7 @@ static void read_loop(struct pa_waits *waits, uint64_t loop)
     if (!pa_instance_attribute(objects, loop, "_selector", &selector) ||
         !pa_instance_attribute(objects, selector, "_fd_to_key", &keys) || !pa_dict_begin(objects, keys, &iterator))
         return;
-    while (pa_dict_next(objects, &iterator, &fd, &key))
+    for (; waits->watched_keys < PA_MAX_WATCHED && pa_dict_next(objects, &iterator, &fd, &key); waits->watched_keys++)
         read_key(waits, key);
 }
 

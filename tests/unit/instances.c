@@ -4,7 +4,8 @@
 #include <string.h>
 
 static struct python *python;
-static uint64_t tuple_type, bytes_type, deque_type, queue_type, list_type, float_type, bool_type, none_type;
+static uint64_t tuple_type, bytes_type, deque_type, queue_type, list_type, float_type, bool_type, none_type, function_type,
+    cell_type;
 
 void instances_begin(struct python *of)
 {
@@ -14,6 +15,8 @@ void instances_begin(struct python *of)
     bytes_type = python_type(python, "bytes", python->object_type, false, 1u << 27);
     float_type = python_type(python, "float", python->object_type, false, 0);
     bool_type = python->types[PA_KIND_BOOL];
+    function_type = python_type(python, "function", python->object_type, false, 0);
+    cell_type = python_type(python, "cell", python->object_type, false, 0);
     none_type = python_type(python, "NoneType", python->object_type, false, 0);
     deque_type = python_type(python, "collections.deque", python->object_type, true, 0);
     queue_type = python_type(python, "_queue.SimpleQueue", python->object_type, true, 0);
@@ -104,7 +107,7 @@ uint64_t make_simple_queue(uint32_t count, const uint64_t *items, uint64_t index
 }
 
 /* Offsets in PyTypeObject with the GIL; without it they are 16 more. */
-enum { BASICSIZE = 32, DICTOFFSET = 288, MRO = 344 };
+enum { BASICSIZE = 32, DICT = 264, DICTOFFSET = 288, MRO = 344 };
 
 uint64_t make_instance_of(const char *name, const char *const *attributes, const uint64_t *values)
 {
@@ -124,6 +127,30 @@ uint64_t make_instance(const char *name, const char *attribute, uint64_t value)
 {
     const char *const attributes[] = {attribute, NULL};
     return make_instance_of(name, attributes, &value);
+}
+
+void set_class_attributes(uint64_t object, const char *const *attributes, const uint64_t *values)
+{
+    uint64_t type = image_u64(python->image, object + python_offset(python, SLOT_object_ob_type)), dict = python_dict(python, 1);
+    for (uint32_t i = 0; attributes[i]; i++)
+        python_dict_set(python, dict, attributes[i], values[i]);
+    put(type + DICT + (python->free_threaded ? 16 : 0), dict);
+}
+
+/* Include/cpython/funcobject.h, PyFunctionObject: globals, builtins, name, qualname, code, defaults, kwdefaults, closure */
+uint64_t make_function(const char *qualname, const char *file, uint64_t closure)
+{
+    uint64_t size = python_offset(python, SLOT_object_size), function = python_object(python, function_type, size + 136);
+    put(function + size + 32, python_code(python, qualname, file, 10, CO_FUNCTION));
+    put(function + size + 56, closure);
+    return function;
+}
+
+uint64_t make_cell(uint64_t held)
+{
+    uint64_t size = python_offset(python, SLOT_object_size), cell = python_object(python, cell_type, size + 8);
+    put(cell + size, held);
+    return cell;
 }
 
 void set_variables(uint64_t code, uint32_t count, const char *const *names)

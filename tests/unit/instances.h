@@ -24,6 +24,13 @@ uint64_t make_simple_queue(uint32_t count, const uint64_t *items, uint64_t index
 uint64_t make_instance_of(const char *name, const char *const *attributes, const uint64_t *values);
 uint64_t make_instance(const char *name, const char *attribute, uint64_t value);
 
+/** Let the class of an instance have an attribute; its __dict__ is made anew for each call. */
+void set_class_attributes(uint64_t object, const char *const *attributes, const uint64_t *values);
+
+/** A function; @p closure is a tuple of cells, or 0. */
+uint64_t make_function(const char *qualname, const char *file, uint64_t closure);
+uint64_t make_cell(uint64_t held);
+
 /** The names of a code object's variables, which are the first of a frame's localsplus. */
 void set_variables(uint64_t code, uint32_t count, const char *const *names);
 

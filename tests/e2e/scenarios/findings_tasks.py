@@ -3,7 +3,7 @@ Tasks that nothing will wake, and what there is far too much of; beside each a n
 
 The wakeup of a task gets lost when an interrupt strikes while the loop has its handle in hand. Requests to cancel pile up
 where a task swallows them and a supervisor asks again and again, callbacks where a future that never ends is watched anew
-each time, ended awaiters likewise.
+each time, or where all requests wait for the same one, ended awaiters likewise.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ async def ask_to_cancel(times):
 
 async def main():
     loop = asyncio.get_running_loop()
-    lost, woken, watched, almost = [loop.create_future() for _ in range(4)]
+    lost, woken, watched, almost, shared = [loop.create_future() for _ in range(5)]
     slow = asyncio.futures._PyFuture(loop=loop), asyncio.futures._PyFuture(loop=loop)
     tasks = {
         "lost": asyncio.create_task(awaits(lost), name="lost"),
@@ -66,12 +66,14 @@ async def main():
         asyncio.future_add_to_awaited_by(tasks["followed"], follower)
         if number > 0:
             asyncio.future_add_to_awaited_by(tasks["hardly followed"], follower)
-    for _ in range(CALLBACKS):
+    for number in range(CALLBACKS):  # the first one is the task that awaits it
         watched.add_done_callback(ignore)
-        almost.add_done_callback(ignore)
-    watched.add_done_callback(ignore)
+        if number > 0:
+            almost.add_done_callback(ignore)
+    oracle.keep.append([asyncio.create_task(awaits(shared), name="shares") for _ in range(CALLBACKS + 1)])
     oracle.finding("runaway", [tasks["followed"]])
     oracle.finding("runaway", [], [watched])
+    oracle.finding("runaway", [], [shared])
     for name, future in zip(("python lost", "python woken"), slow):
         oracle.expect_derived(future, tasks[name])
     oracle.finding("done-not-woken", [tasks["lost"]], [lost])

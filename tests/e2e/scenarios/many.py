@@ -15,6 +15,7 @@ async def main():
     future = asyncio.get_running_loop().create_future()
     tasks = [asyncio.create_task(sleeps(future)) for _ in range(TASKS)]
     oracle.keep.append(tasks)
+    oracle.finding("runaway", [], [future])
     await oracle.stop_after_this()
 
 
