@@ -229,6 +229,10 @@ struct pa_graph {
     struct {                     /* the stack of the last chain of which every level looked as before */
         uint32_t learned, count, stack;
     } same;
+    struct { /* the gather() whose children were counted last: they may be a million, and several ask */
+        uint64_t future;
+        int64_t left;
+    } counted_gather;
 };
 
 /** The interpreter frame of a thread's or greenlet's frame. */

@@ -301,12 +301,20 @@ static bool read_frame(struct pa_waits *waits, uint32_t node, uint64_t innermost
     return true;
 }
 
+/* Tasks are mostly gathered in the order in which they were made, which is that of the nodes. */
+static uint32_t find_after(const struct pa_graph *graph, uint32_t before, uint64_t address)
+{
+    uint32_t next = before + 1; /* the first one after PA_NONE */
+    return next < graph->nodes.count && graph->nodes.items[next].address == address ? next : pa_graph_find(graph, address);
+}
+
 /* How many of some futures are not done; PA_WAIT_UNKNOWN also if too many were looked at before. */
 static int64_t count_pending(struct pa_waits *waits, uint64_t items, uint64_t count)
 {
     struct pa_graph *graph = waits->graph;
     int64_t pending = 0;
     uint64_t future;
+    uint32_t node = PA_NONE;
     if (count > PA_MAX_COUNTED - waits->counted)
         return PA_WAIT_UNKNOWN;
     for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
@@ -314,7 +322,7 @@ static int64_t count_pending(struct pa_waits *waits, uint64_t items, uint64_t co
         if (!pa_memory_u64(graph->memory, items + 8 * i, &future))
             return PA_WAIT_UNKNOWN;
         /* The walk has read nearly all of them: of a live process they need not be fetched again. */
-        uint32_t node = pa_graph_find(graph, future);
+        node = find_after(graph, node, future);
         bool known = node != PA_NONE && !(graph->nodes.items[node].flags & PA_NODE_BAD);
         if (!known && !pa_is_future(graph, future))
             return PA_WAIT_UNKNOWN;
@@ -334,14 +342,17 @@ static bool read_gather(struct pa_waits *waits, struct pa_waits_on *waits_on)
         !pa_str_equals(objects, module, "asyncio.tasks") || !attribute(waits, waits_on->future, "_children", &children) ||
         !pa_sequence(objects, children, &items, &count))
         return false;
-    if (waits->last_gather != waits_on->future) {
-        waits->last_left = count_pending(waits, items, count);
-        waits->last_gather = waits_on->future;
+    struct pa_graph *graph = waits->graph;
+    bool counted = graph->counted_gather.future == waits_on->future;
+    int64_t left = counted ? graph->counted_gather.left : count_pending(waits, items, count);
+    if (left != PA_WAIT_UNKNOWN) {
+        graph->counted_gather.future = waits_on->future;
+        graph->counted_gather.left = left;
     }
     waits_on->kind = PA_WAITS_GATHER;
     waits_on->object = waits_on->future;
     waits_on->total = (int64_t)count;
-    waits_on->left = waits->last_left;
+    waits_on->left = left;
     return true;
 }
 

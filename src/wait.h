@@ -76,8 +76,6 @@ struct pa_waits {
     const char *name;     /* … for this name … */
     bool is_named;        /* … and whether it has it */
     uint64_t counted;     /* elements that were looked at one by one, for all tasks: bounded by PA_MAX_COUNTED */
-    uint64_t last_gather; /* the last one that was counted */
-    int64_t last_left;
     struct pa_links links; /* scratch */
     struct pa_executors executors;
     PA_ARRAY(struct pa_watched) watched; /* wait_watched.c */
