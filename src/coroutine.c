@@ -221,9 +221,7 @@ static void learn_shape(struct pa_codes *codes, uint64_t object, uint32_t frame,
 /* Objects of one level are mostly allocated one after another: fetch the one that the next task will have. */
 static void look_ahead(const struct pa_memory *memory, struct pa_shape *shape, uint64_t object)
 {
-    const uint8_t *next = pa_memory_peek(memory, 2 * object - shape->last, 192);
-    for (uint32_t offset = 0; next && offset < 192; offset += 64)
-        __builtin_prefetch(next + offset);
+    pa_memory_prefetch(memory, 2 * object - shape->last, 192);
     shape->last = object;
 }
 
