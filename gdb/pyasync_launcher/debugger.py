@@ -96,9 +96,13 @@ def answer(process: subprocess.Popen, folder: str, options: Any, failure: Option
     result = read(folder, "result.json")
     if not result and failure is None:
         failure = _why(process.returncode, log, options)
-    document = read(folder, "report.json")
-    text = read(folder, "report.txt") or None
-    return Answer(text, json.loads(document) if document else None, json.loads(result) if result else {}, failure)
+    return report_of(folder, "report", json.loads(result) if result else {}, failure)
+
+
+def report_of(folder: str, base: str, result: Dict[str, Any], failure: Optional[str]) -> Answer:
+    """The report that inside.py has written as @p base."""
+    document = read(folder, f"{base}.json")
+    return Answer(read(folder, f"{base}.txt") or None, json.loads(document) if document else None, result, failure)
 
 
 def _why(status: int, log: str, options: Any) -> str:

@@ -13,6 +13,7 @@ import time
 import gdb
 
 FOLDER = os.path.dirname(os.environ["PYASYNC_JOB"])
+SYSROOT = gdb.parameter("sysroot")
 
 
 def path_of(name):
@@ -36,10 +37,10 @@ def load(product):
         exec(compile(file.read(), product, "exec"), {})
 
 
-def report(arguments):
+def report(arguments, base="report"):
     """Write report.txt and report.json. @return what result.json says: what failed, and then what GDB alone knows."""
     error = None
-    for name, form in (("report.json", "--json"), ("report.txt", "")):
+    for name, form in ((f"{base}.json", "--json"), (f"{base}.txt", "")):
         try:
             gdb.execute(f"py-async-report {arguments} {form} --output {quoted(path_of(name))}", to_string=True)
         except gdb.error as failure:
@@ -118,10 +119,7 @@ class Running:
         self.signal = "none"
         while self.signal is not None:
             if self.signal == "SIGSTOP" and os.path.exists(path_of("timeout")):
-                self.report()
-                self.result["timeout"] = True
-                gdb.execute("kill", to_string=True)
-                return self.result
+                return self.time_over()
             if self.signal in FATAL:
                 self.crash(pid)
             # SIGTRAP is GDB's own, and is not passed unless it is said; what is left here is the command's.
@@ -140,15 +138,56 @@ class Running:
         self.reported = place
         self.report()
 
+    def time_over(self):
+        """Reports on the command and on what it started, and the end of all that were told."""
+        self.report()
+        self.result["timeout"] = True
+        with open(path_of("timeout"), encoding="ascii") as file:
+            others = json.load(file)
+        self.result["others"] = {pid: self.other(pid) for pid in others}
+        gdb.execute("inferior 1", to_string=True)
+        gdb.execute("kill", to_string=True)
+        return self.result
+
+    def other(self, pid):
+        """GDB is an ancestor of what the command started, and may attach to it wherever it may trace the command."""
+        try:
+            gdb.execute("add-inferior", to_string=True)
+            gdb.execute(f"inferior {max(inferior.num for inferior in gdb.inferiors())}", to_string=True)
+            gdb.execute(f"attach {pid}", to_string=True)
+            find_files()
+            result = report(self.job["arguments"], f"process-{pid}")
+            gdb.execute("kill", to_string=True)
+        except gdb.error as failure:
+            return {"error": f"cannot be attached to: {failure}"}
+        return result
+
     def report(self):
-        # It may have changed its root (chroot, unshare). Only now, since GDB reads all libraries anew.
-        root = f"/proc/{gdb.selected_inferior().pid}/root"
-        if os.readlink(f"/proc/{gdb.selected_inferior().pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt"):
-            root = os.readlink(root)
-        if not os.path.samestat(os.stat(f"{root}/"), os.stat("/")):
-            gdb.execute(f"set sysroot {root}", to_string=True)
-        gdb.execute("sharedlibrary", to_string=True)
+        find_files()
         self.result.update(report(self.job["arguments"]))
+
+
+def find_files():
+    """The selected process may have changed its root (chroot, unshare). Only now, since GDB reads all libraries anew."""
+    folder = f"/proc/{gdb.selected_inferior().pid}"
+    root = f"{folder}/root"
+    if os.readlink(f"{folder}/ns/mnt") == os.readlink("/proc/self/ns/mnt"):
+        root = os.readlink(root)
+    if os.path.samestat(os.stat(f"{root}/"), os.stat("/")):
+        root = SYSROOT
+    known, path = gdb.selected_inferior().progspace.filename, os.readlink(f"{folder}/exe")
+    if gdb.parameter("sysroot") != root or not is_same(known, f"{folder}/exe"):
+        gdb.execute(f"set sysroot {root}", to_string=True)
+        # GDB would look for it below the old root, or below the new one by its name outside of it.
+        gdb.execute(f"file {quoted(path if is_same(path, f'{folder}/exe') else f'{folder}/exe')}", to_string=True)
+    gdb.execute("sharedlibrary", to_string=True)
+
+
+def is_same(path, other):
+    try:
+        return path is not None and os.path.samefile(path, other)
+    except OSError:
+        return False
 
 
 def limit_memory(most):

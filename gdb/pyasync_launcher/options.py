@@ -14,7 +14,8 @@ _USAGE = """pyasync [OPTION…] CORE|DIR|PID…
        pyasync --run [--timeout S] [OPTION…] -- COMMAND…"""
 
 _DESCRIPTION = """Say what a Python process was doing: one report for each core file (also .zst, .lz4, .xz, .gz), for each core
-below a folder, for each process; or for COMMAND, which runs as GDB's child, when a signal kills it or its time is over."""
+below a folder, for each process; or for COMMAND, which runs as GDB's child, when a signal kills it or its time is over, and
+then for the processes that it had started; and for cores that these left."""
 
 _EPILOG = """Exit status: 0 all was shown, 1 something could not be, 2 nothing could, 64 wrong usage. With --run: COMMAND's own;
 128+N when signal N killed it, 124 when its time was over."""
@@ -67,6 +68,7 @@ def parse(words: List[str]) -> argparse.Namespace:
     add("targets", nargs="*", metavar="CORE|DIR|PID", help="a number is a process; write ./123 for a file of that name")
     add("--run", action="store_true", help="run COMMAND under GDB; its input, output and signals are its own")
     add("--timeout", type=_positive, metavar="S", help="with --run: report and kill COMMAND after S seconds")
+    add("--cores", action="append", type=_folder, default=[], metavar="DIR", help="with --run: look for new cores below DIR too")
     add("--newer", metavar="FILE", help="of folders, only cores that were written after FILE; none is no failure")
     add("--json", action="store_true", help="one JSON document a line and target: its report is schema pyasync/1")
     add("--output", metavar="DIR", help="also write each report to DIR, as text and JSON")
@@ -93,6 +95,8 @@ def parse(words: List[str]) -> argparse.Namespace:
             parser.error("needs a core file, a folder of cores or the number of a process")
         if options.timeout:
             parser.error("--timeout goes with --run; --time-limit is for one core or process")
+        if options.cores:
+            parser.error("--cores goes with --run; name the folder alone")
     if options.jobs is None:
         options.jobs = min(4, len(os.sched_getaffinity(0)))
     return options

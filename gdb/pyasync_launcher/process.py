@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-from typing import Dict, List, Optional
+import signal
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 _CAP_SYS_PTRACE = 1 << 19
 
@@ -112,6 +113,53 @@ class Process:
             return os.readlink(f"/proc/{self.pid}/ns/user") != os.readlink("/proc/self/ns/user")
         except OSError:
             return True  # root of another namespace may not even look
+
+
+class Child(NamedTuple):
+    """A process that another one started, directly or not."""
+
+    pid: int
+    name: str
+    python: bool  # has files of CPython mapped
+    started: str
+
+    def kill(self) -> None:
+        """Unless its number is another's by now."""
+        with contextlib.suppress(OSError):
+            if _start_of(self.pid) == self.started:
+                os.kill(self.pid, signal.SIGKILL)
+
+
+def descendants(pid: int) -> List[Child]:
+    """What runs of the processes that a process started, parents first. Those whose parents have ended are not known as such."""
+    started: Dict[int, List[Tuple[int, str]]] = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        status = _status(f"/proc/{entry}/status")
+        if not status.get("State", "Z").startswith(("Z", "X")):
+            started.setdefault(int(status["PPid"]), []).append((int(entry), status["Name"]))
+    found: List[Child] = []
+    left = started.pop(pid, [])
+    while left:
+        child, name = left.pop(0)
+        left += started.pop(child, [])
+        with contextlib.suppress(OSError):
+            found.append(Child(child, name, _runs_python(child), _start_of(child)))
+    return found
+
+
+def _start_of(pid: int) -> str:
+    """When it was started, in the kernel's own measure. Raises OSError."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[19]  # PID (COMMAND) STATE …: starttime is the 22nd
+
+
+def _runs_python(pid: int) -> bool:
+    """By the names of what it has mapped: the interpreter, libpython, or an extension in a folder of Python's."""
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            return any(b"python" in line.partition(b"/")[2] for line in file)
+    except OSError:
+        return False
 
 
 def _status(path: str) -> Dict[str, str]:

@@ -48,7 +48,7 @@ def expand(operands: List[str], newer: Optional[str]) -> List[Target]:
         if operand.isdigit() and len(operand) <= 10:
             targets.append(Target(operand, pid=int(operand)))
         elif os.path.isdir(operand):
-            found = list(_cores_below(operand, since))
+            found = list(cores_below(operand, since))
             targets += found
             if not found and since is None:
                 targets.append(Target(operand, error="has no core file in it"))
@@ -57,10 +57,13 @@ def expand(operands: List[str], newer: Optional[str]) -> List[Target]:
     return targets
 
 
-def _cores_below(folder: str, since: Optional[int]) -> Iterator[Target]:
-    """Every core, by content; and files that are called so but are none, so that an empty one is not passed over in silence."""
+def cores_below(folder: str, since: Optional[int], deep: bool = True) -> Iterator[Target]:
+    """
+    Every core, by content; and files that are called so but are none, so that an empty one is not passed over in silence. Only
+    those that were written after the time @p since, if there is one.
+    """
     for place, folders, files in os.walk(folder):
-        folders.sort()
+        folders[:] = sorted(folders) if deep else []
         for name in sorted(files):
             path = os.path.join(place, name)
             try:

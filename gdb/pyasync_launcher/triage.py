@@ -16,7 +16,7 @@ from .text import counted, one_line, printable, some
 def triage(options: Any) -> int:
     """Report on all targets. Returns the exit status. Raises debugger.GdbMissing."""
     targets = expand(options.targets, options.newer)
-    with _Readers(targets, options) as readers:
+    with Readers(targets, options) as readers:
         told = deliver(readers.told(), options, sys.stdout)
     if told and not any(each.shown for each in told):
         return NOTHING
@@ -40,7 +40,7 @@ def deliver(arriving: Iterable[Told], options: Any, stream: TextIO) -> List[Told
     return told
 
 
-class _Readers:
+class Readers:
     """Threads, each with one GDB at a time. All have ended when the context is left, however it is left."""
 
     def __init__(self, targets: List[Target], options: Any) -> None:
@@ -57,7 +57,7 @@ class _Readers:
         for future in self._futures:
             yield future.result()
 
-    def __enter__(self) -> "_Readers":
+    def __enter__(self) -> "Readers":
         return self
 
     def __exit__(self, *_: object) -> None:

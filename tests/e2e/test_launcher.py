@@ -109,6 +109,7 @@ def test_exit_status_of_what_cannot_be(scratch):
         (["--source-path", "x", "core"], 64, "needs FROM=TO"),
         (["--run"], 64, "--run needs a command"),
         (["--timeout", "3", "core"], 64, "--timeout goes with --run"),
+        (["--cores", "/tmp", "core"], 64, "--cores goes with --run"),
         (["--tmp", "/no/such", "core"], 64, "--tmp: /no/such is no folder that is there: make it first"),
         ([scratch / "no\x1bfile"], 2, "no\\x1bfile cannot be read: No such file or directory"),
         ([scratch / "empty"], 2, "has no core file in it"),
