@@ -181,19 +181,64 @@ static uint32_t print_places(struct pa_printer *printer, uint32_t spaces, const 
     return period * times;
 }
 
+/* Where the native frames end and Python's may go on. */
+static bool ends_native(const struct pa_native *native, const struct pa_merged *place)
+{
+    return native->stopped.length > 0 && place->native == native->frames.count - 1;
+}
+
+static void print_more(struct pa_printer *printer, uint32_t spaces, uint32_t count)
+{
+    begin_line(printer, spaces);
+    pa_out_format(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 %u more %s\n", count, count == 1 ? "frame" : "frames");
+}
+
 void pa_print_merged(struct pa_printer *printer, uint32_t spaces, const struct pa_native *native, uint32_t first, uint32_t end)
 {
     uint32_t max = printer->request->frames ? printer->request->frames : PA_NONE, shown = 0;
     for (uint32_t i = first; i < end && pa_work_step(printer->graph->work); shown++) {
         if (shown == max) {
-            begin_line(printer, spaces);
-            pa_out_format(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 %u more %s\n", end - i, end - i == 1 ? "frame" : "frames");
+            print_more(printer, spaces, end - i);
             break;
         }
         i += print_places(printer, spaces, native, i, end);
-        /* Where the native frames end and Python's may go on. */
-        if (native->stopped.length > 0 && native->merged.items[i - 1].native == native->frames.count - 1)
+        if (ends_native(native, &native->merged.items[i - 1]))
             print_stopped(printer, spaces, native);
+    }
+}
+
+/* So many lines of a thread that runs no task are told by a report; of what lies further outward only the user's own code. */
+#define REPORT_LINES 12u
+
+static bool is_own(const struct pa_printer *printer, const struct pa_merged *place)
+{
+    return place->thread_frame != PA_NONE &&
+           pa_frame_is_own(printer->graph, printer->graph->thread_frames.items[place->thread_frame].frame);
+}
+
+static void print_thread_stack(struct pa_printer *printer, const struct pa_native *native, uint32_t first)
+{
+    const struct pa_merged *items = native->merged.items;
+    uint32_t at = first, end = native->merged.count;
+    if (printer->request->command != PA_COMMAND_REPORT || printer->request->flags & PA_REQUEST_ALL || printer->request->frames) {
+        pa_print_merged(printer, 0, native, first, end);
+        return;
+    }
+    for (uint32_t lines = 0; lines < REPORT_LINES && at < end && pa_work_step(printer->graph->work); lines++) {
+        at += print_places(printer, 0, native, at, end);
+        if (ends_native(native, &items[at - 1]))
+            print_stopped(printer, 0, native);
+    }
+    while (at < end && pa_work_step(printer->graph->work)) {
+        uint32_t next = at;
+        bool ends = false;
+        while (next < end && !is_own(printer, &items[next]))
+            ends = ends_native(native, &items[next++]) || ends;
+        if (next > at)
+            print_more(printer, 0, next - at);
+        if (ends)
+            print_stopped(printer, 0, native);
+        at = next < end ? next + print_places(printer, 0, native, next, end) : end;
     }
 }
 
@@ -231,10 +276,8 @@ static void print_runner(struct pa_printer *printer, uint32_t spaces, const stru
         at += print_places(printer, spaces, native, at, end);
     if (!some)
         pa_print_merged(printer, spaces, native, first, end);
-    else if (at < end) {
-        begin_line(printer, spaces);
-        pa_out_format(printer->out, PA_STYLE_METADATA, "\xe2\x80\xa6 %u more %s\n", end - at, end - at == 1 ? "frame" : "frames");
-    }
+    else if (at < end)
+        print_more(printer, spaces, end - at);
 }
 
 bool pa_print_native_stack(struct pa_printer *printer, uint32_t spaces, uint32_t node)
@@ -285,7 +328,7 @@ void pa_print_native_thread(struct pa_printer *printer, uint32_t number, const c
     }
     if (first < native->merged.count)
         pa_out(out, PA_STYLE_PLAIN, "  + Call stack:\n");
-    pa_print_merged(printer, 0, native, first, native->merged.count);
+    print_thread_stack(printer, native, first);
 }
 
 bool pa_native_is_shown(const struct pa_printer *printer, uint32_t number)

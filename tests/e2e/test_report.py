@@ -122,6 +122,29 @@ def test_without_asyncio(scratch):
     assert "line 2, in f()" in text and "abort() in libc.so.6" in text, text
 
 
+PLUMBING = """
+import os, unittest
+class Orders(unittest.TestCase):
+    def test_refund(self):
+        os.abort()
+def start():
+    unittest.main()
+start()
+"""
+
+
+def test_plumbing_of_a_thread_is_left_out(scratch):
+    """One screen: of a thread without a task the innermost lines, then one's own functions; --all has the rest."""
+    (scratch / "orders.py").write_text(PLUMBING)
+    target = f"core {harness.seen_by('root-gdb', dump(scratch, 'python3.15', 'orders.py'))}"
+    some, every = harness.ask("root-gdb", "/usr/bin/python3.15", target, "py-async-report", "py-async-report --all")
+    stack, whole = (answer.text.partition("  + Call stack:\n")[2].partition("\n\n")[0].splitlines() for answer in (some, every))
+    assert any("in Orders.test_refund()" in line for line in stack[:12]), some
+    assert [line.rpartition(" in ")[2] for line in stack if "orders.py" in line][1:] == ["start()", "<module>()"], some
+    assert stack[12].endswith(" more frames") and "in start()" in stack[13] and len(stack) < 18 < len(whole), some
+    assert not any("more frames" in line for line in whole) and any("in TestSuite.run()" in line for line in whole), every
+
+
 def dump(folder, build, *arguments, setup=()):
     """The core of a command that dies."""
     command = harness.in_root("env", "-i", "-C", harness.inside(folder), *setup, f"/usr/bin/{build}", *arguments)
