@@ -84,7 +84,7 @@ const char *pa_finding_kind_name(enum pa_finding_kind kind);
 
 static inline const uint32_t *pa_finding_tasks(const struct pa_findings *findings, const struct pa_finding *finding)
 {
-    return findings->tasks.items + finding->first_task;
+    return finding->task_count ? findings->tasks.items + finding->first_task : NULL;
 }
 
 static inline uint64_t pa_finding_object(const struct pa_findings *findings, const struct pa_finding *finding, uint32_t place)

@@ -1,12 +1,12 @@
-"""A process with a little of everything that the library reads; it ends in a core. Prints the addresses of static types."""
+"""A process with a little of everything that the library reads; it ends in a core."""
 
 import asyncio
-import ctypes
-import os
 import threading
 import types
 
 from greenlet import getcurrent, greenlet
+
+import oracle
 
 
 async def sleeper():
@@ -128,7 +128,7 @@ async def in_wait(shared):
 
 
 async def eager_child():
-    os.abort()
+    oracle.stop()
 
 
 async def eager_parent():
@@ -215,35 +215,6 @@ def greenlets():
     kept.extend((ended, greenlet(wait_in_greenlet)))
 
 
-def print_addresses():
-    async def generator():
-        yield
-
-    iterator, coroutine = generator(), sleeper()
-    found = {
-        "PyCoro_Type": types.CoroutineType,
-        "PyGen_Type": types.GeneratorType,
-        "PyAsyncGen_Type": types.AsyncGeneratorType,
-        "_PyAsyncGenASend_Type": type(iterator.asend(None)),
-        "_PyAsyncGenAThrow_Type": type(iterator.aclose()),
-        "_PyCoroWrapper_Type": type(coroutine.__await__()),
-        "_PyAnextAwaitable_Type": type(anext(generator(), None)),
-        "PyCode_Type": types.CodeType,
-        "PyUnicode_Type": str,
-        "PyLong_Type": int,
-        "PyBool_Type": bool,
-        "PySet_Type": set,
-        "PyDict_Type": dict,
-        "PyModule_Type": types.ModuleType,
-        "_PyNone_Type": type(None),
-        "PyFrame_Type": types.FrameType,
-        "PyGreenlet_Type": greenlet,
-    }
-    for name, type_ in found.items():
-        print(name, hex(id(type_)))
-    print("_PyRuntime", hex(ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime"))), flush=True)
-
-
 async def main():
     names = ["caf\xe9", "\u4e2d\u6587", "\U0001f40d", "lone \ud800", "new\nline", "token=abc", "middle"]
     names += ["object", "portal", "bridge"]
@@ -264,7 +235,6 @@ async def main():
 
 
 kept = []
-print_addresses()
 started = threading.Event()
 threading.Thread(target=other_thread, args=(started,), daemon=True, name="loop").start()
 started.wait()

@@ -348,11 +348,10 @@ static void save_names(FILE *file, const struct image_name *names, uint32_t coun
 
 void image_save(struct image *image, const char *path)
 {
-    const uint64_t counts[] = {image->run_count, (uint64_t)image->section_count + image->symbol_count};
+    const struct seed_head head = {SEED_MAGIC, image->run_count, (uint64_t)image->section_count + image->symbol_count, 0, 0};
     FILE *file = fopen(path, "wb");
     ck_assert_ptr_nonnull(file);
-    fwrite(SEED_MAGIC, 8, 1, file);
-    fwrite(counts, sizeof(counts), 1, file);
+    fwrite(&head, sizeof(head), 1, file);
     for (uint32_t i = 0; i < image->run_count; i++) {
         struct seed_run run = {image->runs[i].address, image->runs[i].size, image->runs[i].flags};
         fwrite(&run, sizeof(run), 1, file);
