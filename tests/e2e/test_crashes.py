@@ -121,6 +121,41 @@ def test_native_and_python_frames_are_in_their_order(gdb, build, files, scenario
     assert not found, "\n".join([*found, answer.repeat])
 
 
+# GDB watches the process that it starts, not the child that dies.
+ALIVE = [name for name in SCENARIOS if name not in ("in_child", "killed")]
+
+
+def run_by_launcher(gdb, build, scenario, folder):
+    """The document about the process at the stop, before it dies: by the launcher's --run."""
+    harness.prepare()
+    words = [f"/usr/bin/{build}", f"{harness.inside(harness.PLACE)}/scenarios/crashes/{scenario}.py", "core", "oracle.json"]
+    place = ["env", "-i", "-C", harness.inside(folder), *harness.ENVIRONMENT, "PATH=/usr/bin:/bin"]
+    if gdb == "host-gdb":
+        command = [str(harness.PROJECT / "gdb/pyasync"), "--run", "--json", "--", *harness.in_root(*place, *words)]
+    else:
+        launcher = ["/usr/bin/python3.14", f"{harness.inside(harness.PLACE)}/gdb/pyasync", "--run", "--json", "--"]
+        command = harness.in_root_with_proc(*place, *launcher, *words)
+    done = harness.run(["sh", "-c", 'ulimit -c 0; exec "$@"', "sh", *command])
+    lines = [line for line in done.stderr.splitlines() if line.startswith('{"target": ')]
+    assert len(lines) == 1, done
+    return harness.json.loads(lines[0])["report"], done
+
+
+@pytest.mark.parametrize("scenario", ALIVE)
+@pytest.mark.parametrize(
+    ("gdb", "build"), [pytest.param(*pair, marks=[pytest.mark.long] * pair[1].endswith("d")) for pair in harness.PAIRS]
+)
+def test_alive_at_the_stop(gdb, build, scenario, scratch):
+    """As in the core, before the process has died."""
+    document, done = run_by_launcher(gdb, build, scenario, scratch)
+    oracle = harness.Scenario(scratch, [], "").oracle
+    errors = [error.message[:300] for error in VALIDATOR.iter_errors(document)]
+    found = [*errors, *differences(oracle, document)]
+    assert not found, "\n".join([*found, str(done)])
+    assert document["complete"] and document["process"]["core"] is None, done
+    assert document["process"]["pid"] == oracle["pid"] and document["report"]["death"]["signal"] == oracle["signal"], done
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("gdb, build", harness.PAIRS)
 def test_text_has_the_frames_of_the_document(gdb, build, scenario):

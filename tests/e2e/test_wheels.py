@@ -61,11 +61,27 @@ def test_greenlets_of_published_packages(build, requirements, scenario):
         test_greenlets.check_bridges(made.oracle, tasks)
 
 
+GREENBACK = (*NEWEST, "greenback", "outcome", "sniffio")
+
+
 @pytest.mark.parametrize("build", harness.BUILDS)
 def test_greenback(build):
-    folder = packages(build, (*NEWEST, "greenback", "outcome", "sniffio"))
-    made = harness.make_core(build, "greenlets/greenback_portal", folder)
+    made = harness.make_core(build, "greenlets/greenback_portal", packages(build, GREENBACK))
     (answer,) = harness.ask("host-gdb", f"/usr/bin/{build}", f"core {made.core}", "py-async-bt --all --json")
+    check_greenback(made, answer)
+
+
+@pytest.mark.parametrize("gdb, build", harness.PAIRS)
+def test_greenback_live(gdb, build, scratch):
+    folder = packages(build, GREENBACK)
+    harness.prepare()
+    command = harness.scenario_command(build, "greenlets/greenback_portal", "live", scratch, folder)
+    with harness.running(command, scratch) as process:
+        (answer,) = harness.ask(gdb, f"/usr/bin/{build}", f"attach {process.pid}", "py-async-bt --all --json")
+    check_greenback(harness.Scenario(scratch, command, ""), answer)
+
+
+def check_greenback(made, answer):
     document = answer.json()
     assert document["complete"], answer
     tasks = {task["name"]: task for task in document["tasks"]}
