@@ -48,11 +48,10 @@ static const struct rule {
 static const char *const between[] = {"/threading.py", "/queue.py", "/concurrent/futures/_base.py",
                                       "/concurrent/futures/thread.py"};
 
-static const struct rule *rule_of(const struct pa_graph *graph, const struct pa_frame *frame)
+static const struct rule *rule_of(const struct pa_graph *graph, uint32_t frame)
 {
-    const struct pa_arena *text = &graph->objects->text;
     for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
-        if (pa_text_is(text, frame->function, rules[i].function) && pa_text_ends(text, frame->file, rules[i].file))
+        if (pa_frame_is(graph->codes, frame, rules[i].function, rules[i].file))
             return &rules[i];
     }
     return NULL;
@@ -76,7 +75,7 @@ static void read_frames(struct pa_graph *graph, const struct pa_thread *thread, 
     for (uint32_t i = 0; i < thread->frame_count && pa_work_step(graph->work); i++) {
         const struct pa_thread_frame *frame = &graph->thread_frames.items[thread->first_frame + i];
         const struct pa_frame *item = &graph->codes->frames.items[frame->frame];
-        const struct rule *rule = rule_of(graph, item);
+        const struct rule *rule = rule_of(graph, frame->frame);
         if (!rule && (i == 0 || !is_between(graph, item)))
             return;
         if (rule && rule->kind == PA_BLOCKED_SHUTDOWN)
@@ -163,7 +162,7 @@ uint32_t pa_thread_of_object(struct pa_graph *graph, uint64_t object)
 {
     uint64_t value;
     int64_t ident;
-    if (!pa_instance_attribute(graph->objects, object, "_ident", &value) || !pa_int_read(graph->objects, value, &ident))
+    if (!pa_attribute(graph, object, "_ident", &value) || !pa_int_read(graph->objects, value, &ident))
         return PA_NONE;
     return pa_thread_with_id(graph, (uint64_t)ident);
 }
@@ -199,10 +198,8 @@ uint32_t pa_threads_not_daemon(struct pa_graph *graph, uint64_t *threads, uint32
     if (!pa_module_attribute(graph->objects, "threading", "_active", &active) || !pa_dict_begin(graph->objects, active, &iterator))
         return 0;
     while (pa_dict_next(graph->objects, &iterator, &key, &thread)) {
-        uint32_t type = pa_type_of(graph->objects, thread);
-        if (type == PA_NONE || pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, "_MainThread") ||
-            !pa_instance_attribute(graph->objects, thread, "_daemonic", &value) || !pa_int_read(graph->objects, value, &daemon) ||
-            daemon != 0)
+        if (pa_type_of(graph->objects, thread) == PA_NONE || pa_is_of_type(graph->objects, thread, "_MainThread") ||
+            !pa_attribute(graph, thread, "_daemonic", &value) || !pa_int_read(graph->objects, value, &daemon) || daemon != 0)
             continue;
         if (count < capacity)
             threads[count] = thread;

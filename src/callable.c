@@ -9,16 +9,16 @@
 uint64_t pa_partial_function(struct pa_objects *objects, uint64_t object)
 {
     for (uint32_t i = 0; i < MAX_PARTIALS; i++) {
-        uint32_t type = pa_type_of(objects, object);
         /* Modules/_functoolsmodule.c, partialobject: fn is its first field */
-        if (type == PA_NONE || !pa_text_is(&objects->text, objects->types.items[type].name, "functools.partial") ||
+        if (!pa_is_of_type(objects, object, "functools.partial") ||
             !pa_memory_u64(objects->memory, object + PA_OFFSET(objects->layout, wrapper_object), &object))
             break;
     }
     return object;
 }
 
-uint64_t pa_method_function(struct pa_objects *objects, uint64_t object, uint64_t *self)
+/* The function of a bound method, and what it is bound to; the object itself, bound to nothing (0), if it is none. */
+static uint64_t method_function(struct pa_objects *objects, uint64_t object, uint64_t *self)
 {
     uint64_t function;
     *self = 0;
@@ -113,16 +113,14 @@ static uint32_t code_of(struct pa_codes *codes, uint64_t function)
 void pa_callable_read(struct pa_codes *codes, uint64_t object, struct pa_callable *callable)
 {
     uint64_t self;
-    uint32_t code = code_of(codes, pa_method_function(codes->objects, object, &self));
+    uint32_t code = code_of(codes, method_function(codes->objects, object, &self));
     *callable = (struct pa_callable){0};
     if (code != PA_NONE) {
         const struct pa_code *item = &codes->codes.items[code];
         *callable = (struct pa_callable){item->qualname, item->filename, item->firstlineno};
         return;
     }
-    uint32_t type = pa_type_of(codes->objects, object);
-    if (type != PA_NONE)
-        callable->name = codes->objects->types.items[type].name;
+    callable->name = pa_type_name_of(codes->objects, object);
 }
 
 uint32_t pa_function_cells(struct pa_objects *objects, uint64_t function, uint64_t held[PA_MAX_CELLS])

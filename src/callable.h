@@ -18,9 +18,6 @@ void pa_callable_read(struct pa_codes *codes, uint64_t object, struct pa_callabl
 /** The function inside of nested functools.partial(), else the object itself. */
 uint64_t pa_partial_function(struct pa_objects *objects, uint64_t object);
 
-/** The function of a bound method, and what it is bound to; the object itself, bound to nothing (0), if it is none. */
-uint64_t pa_method_function(struct pa_objects *objects, uint64_t object, uint64_t *self);
-
 /**
  * Whether an object is a function made in C, or a method that is bound to an object. CPython: Include/cpython/methodobject.h; methods that
  * want to know their class are of a type derived from the others', with the same fields first.

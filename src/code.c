@@ -206,6 +206,13 @@ uint32_t pa_frame_find(struct pa_codes *codes, const struct pa_position *positio
     return instruction.frame;
 }
 
+bool pa_frame_is(const struct pa_codes *codes, uint32_t id, const char *function, const char *file)
+{
+    const struct pa_arena *text = &codes->objects->text;
+    const struct pa_frame *frame = &codes->frames.items[id];
+    return pa_text_is(text, frame->function, function) && pa_text_ends(text, frame->file, file);
+}
+
 uint32_t pa_frame_of_type(struct pa_codes *codes, uint32_t type)
 {
     struct pa_type *item = &codes->objects->types.items[type];

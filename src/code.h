@@ -107,6 +107,9 @@ static inline uint32_t pa_frame_at(struct pa_codes *codes, const struct pa_posit
  */
 uint32_t pa_frame_of_compiled(struct pa_codes *codes, uint64_t code, uint64_t qualname);
 
+/** Whether a frame is that of a function with this qualified name, in a file whose name ends with @p file. */
+bool pa_frame_is(const struct pa_codes *codes, uint32_t frame, const char *function, const char *file);
+
 /** The pseudo frame of an object of type @p type that is no coroutine. */
 uint32_t pa_frame_of_type(struct pa_codes *codes, uint32_t type);
 

@@ -31,8 +31,7 @@ static bool begin_simple_queue(struct pa_collection *collection, uint64_t object
 
 bool pa_collection_begin(struct pa_objects *objects, uint64_t object, struct pa_collection *collection)
 {
-    uint32_t type = pa_type_of(objects, object);
-    struct pa_text name = type == PA_NONE ? pa_no_text : objects->types.items[type].name;
+    struct pa_text name = pa_type_name_of(objects, object);
     *collection = (struct pa_collection){.objects = objects};
     bool begun = pa_text_is(&objects->text, name, "collections.deque")    ? begin_deque(collection, object)
                  : pa_text_is(&objects->text, name, "_queue.SimpleQueue") ? begin_simple_queue(collection, object)

@@ -42,8 +42,7 @@ bool pa_task_name(struct pa_graph *graph, uint32_t node, char *text, uint32_t *l
 
 struct pa_text pa_node_type(struct pa_graph *graph, uint32_t node)
 {
-    uint32_t type = pa_type_of(graph->objects, graph->nodes.items[node].address);
-    return type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name;
+    return pa_type_name_of(graph->objects, graph->nodes.items[node].address);
 }
 
 const char *pa_task_found(const struct pa_graph *graph, uint32_t node)

@@ -10,20 +10,9 @@
 #define THREADS   "/concurrent/futures/thread.py"
 #define PROCESSES "/concurrent/futures/process.py"
 
-static bool is_frame(const struct pa_graph *graph, const struct pa_thread_frame *frame, const char *function, const char *file)
-{
-    const struct pa_frame *item = &graph->codes->frames.items[frame->frame];
-    return pa_text_is(&graph->objects->text, item->function, function) && pa_text_ends(&graph->objects->text, item->file, file);
-}
-
 static bool variable(struct pa_graph *graph, const struct pa_thread_frame *frame, const char *name, uint64_t *object)
 {
     return pa_variable_get(graph->codes, pa_thread_frame_address(graph, frame), name, object);
-}
-
-static bool attribute(struct pa_graph *graph, uint64_t object, const char *name, uint64_t *value)
-{
-    return pa_instance_attribute(graph->objects, object, name, value);
 }
 
 /* Where a weakref.ref leads to; 0: what was there is gone. PyWeakReference.wr_object is its first field. */
@@ -47,7 +36,7 @@ static uint32_t executor_at(struct pa_executors *executors, uint64_t queue, uint
     if (!executor)
         return PA_NONE;
     *executor = (struct pa_executor){.queue = queue, .object = referent(graph, reference), .maximum = -1};
-    if (executor->object != 0 && attribute(graph, executor->object, "_max_workers", &value) &&
+    if (executor->object != 0 && pa_attribute(graph, executor->object, "_max_workers", &value) &&
         (!pa_int_read(graph->objects, value, &executor->maximum) || executor->maximum < 0))
         executor->maximum = -1;
     id = executors->items.count - 1;
@@ -63,7 +52,7 @@ static void add_item(struct pa_executors *executors, uint64_t item, uint32_t exe
 {
     struct pa_graph *graph = executors->graph;
     uint64_t future;
-    if (!attribute(graph, item, "future", &future) || pa_executors_find(executors, future))
+    if (!pa_attribute(graph, item, "future", &future) || pa_executors_find(executors, future))
         return;
     struct pa_submitted *submitted = pa_array_push(graph->work, &executors->submitted, PA_MAX_SUBMITTED);
     if (!submitted)
@@ -86,7 +75,8 @@ static void read_worker(struct pa_executors *executors, uint32_t thread, const s
         return;
     struct pa_executor *executor = &executors->items.items[id];
     executor->threads++;
-    if (is_innermost || !is_frame(graph, worker - 1, "_WorkItem.run", THREADS) || !variable(graph, worker - 1, "self", &item))
+    if (is_innermost || !pa_frame_is(graph->codes, worker[-1].frame, "_WorkItem.run", THREADS) ||
+        !variable(graph, worker - 1, "self", &item))
         return;
     executor->busy++;
     add_item(executors, item, id, thread, 0);
@@ -103,8 +93,8 @@ static void read_manager(struct pa_executors *executors, const struct pa_thread_
     struct pa_graph *graph = executors->graph;
     struct pa_dict_iterator iterator;
     uint64_t self, reference, dict, key, item;
-    if (!variable(graph, frame, "self", &self) || !attribute(graph, self, "executor_reference", &reference) ||
-        !attribute(graph, self, "pending_work_items", &dict) || !pa_dict_begin(graph->objects, dict, &iterator))
+    if (!variable(graph, frame, "self", &self) || !pa_attribute(graph, self, "executor_reference", &reference) ||
+        !pa_attribute(graph, self, "pending_work_items", &dict) || !pa_dict_begin(graph->objects, dict, &iterator))
         return;
     uint32_t id = executor_at(executors, self, reference);
     if (id == PA_NONE)
@@ -133,7 +123,7 @@ static void read_queue(struct pa_executors *executors, uint32_t id)
         executors->looked++;
         /* None tells a thread to end. */
         if (pa_kind_of(executors->graph->objects, item) == PA_KIND_NONE_TYPE ||
-            !attribute(executors->graph, item, "future", &future))
+            !pa_attribute(executors->graph, item, "future", &future))
             continue;
         add_item(executors, item, id, PA_NONE, (uint64_t)++executor->queued);
     }
@@ -152,9 +142,9 @@ void pa_executors_make(struct pa_executors *executors, struct pa_graph *graph)
             continue;
         const struct pa_thread_frame *frames = graph->thread_frames.items + thread->first_frame;
         for (uint32_t k = 0; k < thread->frame_count && pa_work_step(graph->work); k++) {
-            if (is_frame(graph, &frames[k], "_worker", THREADS))
+            if (pa_frame_is(graph->codes, frames[k].frame, "_worker", THREADS))
                 read_worker(executors, i, &frames[k], k == 0);
-            else if (is_frame(graph, &frames[k], "_ExecutorManagerThread.run", PROCESSES))
+            else if (pa_frame_is(graph->codes, frames[k].frame, "_ExecutorManagerThread.run", PROCESSES))
                 read_manager(executors, &frames[k]);
         }
     }

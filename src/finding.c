@@ -31,7 +31,7 @@ bool pa_finder_is_true(struct pa_graph *graph, uint64_t object, const char *attr
 {
     uint64_t value;
     int64_t number;
-    return pa_instance_attribute(graph->objects, object, attribute, &value) && pa_kind_of(graph->objects, value) == PA_KIND_BOOL &&
+    return pa_attribute(graph, object, attribute, &value) && pa_kind_of(graph->objects, value) == PA_KIND_BOOL &&
            pa_int_read(graph->objects, value, &number) && number != 0;
 }
 
@@ -186,11 +186,9 @@ bool pa_finder_read_children(struct pa_finder *finder, const struct pa_waits_on 
     case PA_WAITS_TASK:
         return add_child(finder, waits_on->object);
     case PA_WAITS_GATHER:
-        return pa_instance_attribute(graph->objects, waits_on->object, "_children", &children) &&
-               add_sequence_of_children(finder, children);
+        return pa_attribute(graph, waits_on->object, "_children", &children) && add_sequence_of_children(finder, children);
     case PA_WAITS_TASKGROUP:
-        return pa_instance_attribute(graph->objects, waits_on->object, "_tasks", &children) &&
-               add_set_of_children(finder, children);
+        return pa_attribute(graph, waits_on->object, "_tasks", &children) && add_set_of_children(finder, children);
     case PA_WAITS_WAIT:
         return pa_kind_of(graph->objects, innermost) == PA_KIND_COROUTINE &&
                pa_variable_get(graph->codes, innermost + PA_OFFSET(graph->layout, gen_iframe), "fs", &children) &&

@@ -75,11 +75,11 @@ static bool is_in_ready(struct pa_finder *finder, uint64_t loop, uint64_t future
     struct pa_graph *graph = finder->graph;
     struct pa_collection ready;
     uint64_t deque, handle, callback;
-    if (!pa_instance_attribute(graph->objects, loop, "_ready", &deque) || !pa_collection_begin(graph->objects, deque, &ready) ||
+    if (!pa_attribute(graph, loop, "_ready", &deque) || !pa_collection_begin(graph->objects, deque, &ready) ||
         ready.left > PA_MAX_DEQUE)
         return false;
     while (pa_finder_look(finder) && pa_collection_next(&ready, &handle)) {
-        if (pa_instance_attribute(graph->objects, handle, "_callback", &callback) &&
+        if (pa_attribute(graph, handle, "_callback", &callback) &&
             pa_is_function(graph->codes, callback, "run_coroutine_threadsafe.<locals>.callback", "/asyncio/tasks.py") &&
             has_in_cell(graph, callback, future))
             return true;

@@ -12,15 +12,13 @@ static uint64_t transport_of(struct pa_finder *finder, uint32_t id)
     uint64_t self, returncode;
     if (frame == PA_NONE || node->wait != PA_WAIT_FUTURE || node->activity != PA_WAITING)
         return 0;
-    const struct pa_frame *item = &graph->codes->frames.items[frame];
-    if (!pa_text_is(&graph->objects->text, item->function, "BaseSubprocessTransport._wait") ||
-        !pa_text_ends(&graph->objects->text, item->file, "/asyncio/base_subprocess.py"))
+    if (!pa_frame_is(graph->codes, frame, "BaseSubprocessTransport._wait", "/asyncio/base_subprocess.py"))
         return 0;
     pa_task_objects(graph, id, &finder->links);
     uint64_t coroutine = finder->links.count ? finder->links.items[0] : 0;
     return pa_kind_of(graph->objects, coroutine) == PA_KIND_COROUTINE &&
                    pa_variable_get(graph->codes, coroutine + PA_OFFSET(graph->layout, gen_iframe), "self", &self) &&
-                   pa_instance_attribute(graph->objects, self, "_returncode", &returncode) &&
+                   pa_attribute(graph, self, "_returncode", &returncode) &&
                    pa_kind_of(graph->objects, returncode) == PA_KIND_NONE_TYPE
                ? self
                : 0;
@@ -37,7 +35,7 @@ void pa_find_children(struct pa_finder *finder)
         uint64_t transport, value;
         int64_t pid;
         if (graph->nodes.items[id].wait != PA_WAIT_FUTURE || !pa_survey_wants(finder, &survey, id) ||
-            (transport = transport_of(finder, id)) == 0 || !pa_instance_attribute(graph->objects, transport, "_pid", &value) ||
+            (transport = transport_of(finder, id)) == 0 || !pa_attribute(graph, transport, "_pid", &value) ||
             !pa_int_read(graph->objects, value, &pid) || pid <= 0 || pid > INT32_MAX)
             continue;
         int32_t state = target->process_state(pid);

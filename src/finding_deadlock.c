@@ -95,9 +95,9 @@ static bool knows_holders(struct search *search, uint64_t object)
     struct pa_held held;
     uint64_t value;
     int64_t bound;
-    if (pa_instance_attribute(graph->objects, object, "_borrowers", &value))
+    if (pa_attribute(graph, object, "_borrowers", &value))
         return true;
-    if (!pa_instance_attribute(graph->objects, object, "_bound_value", &value) || !pa_int_read(graph->objects, value, &bound))
+    if (!pa_attribute(graph, object, "_bound_value", &value) || !pa_int_read(graph->objects, value, &bound))
         return false;
     pa_holders_of(graph, object, NULL, 0, &held);
     return bound > 0 && held.total == (uint64_t)bound;

@@ -19,7 +19,7 @@ static bool count_busy(struct pa_finder *finder, uint64_t executor, uint64_t *th
     struct pa_blocked blocked;
     uint64_t set, thread;
     *threads = *busy = 0;
-    if (!pa_instance_attribute(graph->objects, executor, "_threads", &set) || !pa_set_begin(graph->objects, set, &iterator) ||
+    if (!pa_attribute(graph, executor, "_threads", &set) || !pa_set_begin(graph->objects, set, &iterator) ||
         iterator.left > PA_MAX_THREADS || !pa_finder_look_at_set(finder, &iterator))
         return false;
     while (pa_set_next(graph->objects, &iterator, &thread)) {
@@ -38,8 +38,7 @@ static void add_waiting(struct pa_finder *finder, uint64_t item)
 {
     struct pa_graph *graph = finder->graph;
     uint64_t future, callbacks, items, count, callback, held[PA_MAX_CELLS];
-    if (!pa_instance_attribute(graph->objects, item, "future", &future) ||
-        !pa_instance_attribute(graph->objects, future, "_done_callbacks", &callbacks) ||
+    if (!pa_attribute(graph, item, "future", &future) || !pa_attribute(graph, future, "_done_callbacks", &callbacks) ||
         !pa_sequence(graph->objects, callbacks, &items, &count) || count != 1 || !pa_memory_u64(graph->memory, items, &callback) ||
         !pa_is_function(graph->codes, callback, "_chain_future.<locals>._call_set_state", "/asyncio/futures.py"))
         return;
@@ -78,9 +77,9 @@ static void look_at_executor(struct pa_finder *finder, uint64_t executor)
     struct pa_graph *graph = finder->graph;
     uint64_t value, queue, threads, busy, queued;
     int64_t maximum;
-    if (!pa_instance_attribute(graph->objects, executor, "_max_workers", &value) || !pa_int_read(graph->objects, value, &maximum) ||
-        !pa_instance_attribute(graph->objects, executor, "_work_queue", &queue) || !count_busy(finder, executor, &threads, &busy) ||
-        maximum < 1 || threads < (uint64_t)maximum || busy < threads)
+    if (!pa_attribute(graph, executor, "_max_workers", &value) || !pa_int_read(graph->objects, value, &maximum) ||
+        !pa_attribute(graph, executor, "_work_queue", &queue) || !count_busy(finder, executor, &threads, &busy) || maximum < 1 ||
+        threads < (uint64_t)maximum || busy < threads)
         return;
     struct pa_finding *finding = pa_finding_begin(finder, PA_FINDING_EXECUTOR_FULL, 0, busy);
     if (!finding)
@@ -98,9 +97,8 @@ static void look_at_executor(struct pa_finder *finder, uint64_t executor)
 static bool runs_in_thread(const struct pa_graph *graph, uint32_t stack)
 {
     for (; stack != 0; stack = graph->codes->stacks.items[stack].outer) {
-        const struct pa_frame *frame = &graph->codes->frames.items[graph->codes->stacks.items[stack].frame];
-        if (pa_text_is(&graph->objects->text, frame->function, "AsyncIOBackend.run_sync_in_worker_thread") &&
-            pa_text_ends(&graph->objects->text, frame->file, "/anyio/_backends/_asyncio.py"))
+        if (pa_frame_is(graph->codes, graph->codes->stacks.items[stack].frame, "AsyncIOBackend.run_sync_in_worker_thread",
+                        "/anyio/_backends/_asyncio.py"))
             return true;
     }
     return false;
@@ -112,7 +110,7 @@ static void look_at_limiter(struct pa_finder *finder, const struct pa_waited *wa
     struct pa_held held;
     uint64_t ignored;
     if (waited->kind != PA_WAITS_SEMAPHORE || !runs_in_thread(graph, graph->nodes.items[waited->node].stack) ||
-        !pa_instance_attribute(graph->objects, waited->object, "_borrowers", &ignored))
+        !pa_attribute(graph, waited->object, "_borrowers", &ignored))
         return;
     pa_holders_of(graph, waited->object, NULL, 0, &held);
     if (held.state != PA_HOLD_HELD)
@@ -132,7 +130,7 @@ void pa_find_full(struct pa_finder *finder)
     struct pa_addresses seen = {0}; /* loops may share one */
     for (uint32_t i = 0; i < graph->loops.count && pa_work_step(graph->work); i++) {
         uint64_t executor;
-        if (pa_instance_attribute(graph->objects, graph->loops.items[i].address, "_default_executor", &executor) &&
+        if (pa_attribute(graph, graph->loops.items[i].address, "_default_executor", &executor) &&
             pa_kind_of(graph->objects, executor) == PA_KIND_OTHER && !pa_addresses_have(&seen, executor) &&
             pa_addresses_add(graph->work, &seen, executor, PA_MAX_LOOPS))
             look_at_executor(finder, executor);

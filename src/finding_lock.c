@@ -53,8 +53,7 @@ static bool add_events(struct pa_finder *finder, uint64_t dict, uint64_t *count)
     if (!pa_dict_begin(graph->objects, dict, &iterator))
         return false;
     while (pa_dict_next(graph->objects, &iterator, &key, &event)) {
-        if (!pa_finder_look(finder) || !pa_instance_attribute(graph->objects, event, "_waiters", &waiters) ||
-            !add_deque(finder, waiters, count))
+        if (!pa_finder_look(finder) || !pa_attribute(graph, event, "_waiters", &waiters) || !add_deque(finder, waiters, count))
             return false;
     }
     return !iterator.damaged;
@@ -64,9 +63,9 @@ bool pa_finding_add_waiters(struct pa_finder *finder, uint64_t object, uint64_t 
 {
     uint64_t waiters;
     *count = 0;
-    bool all = pa_instance_attribute(finder->graph->objects, object, "_waiters", &waiters)      ? add_deque(finder, waiters, count)
-               : pa_instance_attribute(finder->graph->objects, object, "_wait_queue", &waiters) ? add_events(finder, waiters, count)
-                                                                                                : false;
+    bool all = pa_attribute(finder->graph, object, "_waiters", &waiters)      ? add_deque(finder, waiters, count)
+               : pa_attribute(finder->graph, object, "_wait_queue", &waiters) ? add_events(finder, waiters, count)
+                                                                              : false;
     return all && *count > 0 && finder->graph->work->fatal == PA_OK;
 }
 

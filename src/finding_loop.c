@@ -116,7 +116,7 @@ static void read_woken(struct pa_finder *finder, uint32_t loop, struct woken *wo
     uint64_t deque, handle;
     woken->objects.count = 0;
     woken->known = false;
-    if (!has_own_queue(graph, item->address) || !pa_instance_attribute(graph->objects, item->address, "_ready", &deque) ||
+    if (!has_own_queue(graph, item->address) || !pa_attribute(graph, item->address, "_ready", &deque) ||
         !pa_collection_begin(graph->objects, deque, &ready) || ready.left > PA_MAX_DEQUE)
         return;
     while (pa_collection_next(&ready, &handle)) {
@@ -204,13 +204,11 @@ static bool count_unsafe(struct pa_finder *finder, uint64_t loop, uint64_t *coun
     struct pa_collection ready;
     uint64_t deque, handle;
     *count = 0;
-    if (!pa_instance_attribute(graph->objects, loop, "_ready", &deque) || !pa_collection_begin(graph->objects, deque, &ready) ||
+    if (!pa_attribute(graph, loop, "_ready", &deque) || !pa_collection_begin(graph->objects, deque, &ready) ||
         ready.left > PA_MAX_DEQUE)
         return false;
     while (pa_collection_next(&ready, &handle)) {
-        uint32_t type = pa_type_of(graph->objects, handle);
-        if (!pa_finder_look(finder) || type == PA_NONE ||
-            !pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, "Handle"))
+        if (!pa_finder_look(finder) || !pa_is_of_type(graph->objects, handle, "Handle"))
             return false;
         *count += !pa_finder_is_true(graph, handle, "_cancelled");
     }

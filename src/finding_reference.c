@@ -130,8 +130,8 @@ static bool gather_waiters(struct pa_finder *finder, uint64_t queue, const char 
     struct pa_graph *graph = finder->graph;
     struct pa_collection iterator;
     uint64_t deque, future;
-    if (!pa_instance_attribute(graph->objects, queue, attribute, &deque) ||
-        !pa_collection_begin(graph->objects, deque, &iterator) || iterator.left > PA_MAX_FELLOWS)
+    if (!pa_attribute(graph, queue, attribute, &deque) || !pa_collection_begin(graph->objects, deque, &iterator) ||
+        iterator.left > PA_MAX_FELLOWS)
         return false;
     while (pa_collection_next(&iterator, &future)) {
         if (pa_kind_of(graph->objects, future) != PA_KIND_FUTURE || pa_future_state(graph, future) != PA_PENDING)

@@ -12,8 +12,7 @@ static bool is_thread_gone(struct pa_graph *graph, uint64_t loop)
 {
     uint64_t value;
     int64_t ident;
-    if (!pa_instance_attribute(graph->objects, loop, "_thread_id", &value) || !pa_int_read(graph->objects, value, &ident) ||
-        ident == 0)
+    if (!pa_attribute(graph, loop, "_thread_id", &value) || !pa_int_read(graph->objects, value, &ident) || ident == 0)
         return false;
     return graph->threads.count > 0 && pa_thread_with_id(graph, (uint64_t)ident) == PA_NONE;
 }

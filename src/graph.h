@@ -8,6 +8,7 @@
 #define PA_GRAPH_H
 
 #include "coroutine.h"
+#include "instance.h"
 
 struct pa_interpreter {
     uint64_t address;
@@ -234,6 +235,12 @@ struct pa_graph {
         int64_t left;
     } counted_gather;
 };
+
+/** object.@p name, as pa_instance_attribute(). */
+static inline bool pa_attribute(struct pa_graph *graph, uint64_t object, const char *name, uint64_t *value)
+{
+    return pa_instance_attribute(graph->objects, object, name, value);
+}
 
 /** The interpreter frame of a thread's or greenlet's frame. */
 static inline uint64_t pa_thread_frame_address(const struct pa_graph *graph, const struct pa_thread_frame *frame)

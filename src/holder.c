@@ -6,8 +6,7 @@
 #include "limits.h"
 #include "variables.h"
 
-enum { ROLE_UNKNOWN = 0xff, ROLE_OBJECT = 0, ROLE_GENERATOR, ROLE_EXIT_STACK, ROLE_CONDITION, ROLE_CLOSING };
-enum { FRAME_UNKNOWN = 0xff };
+enum { ROLE_OBJECT, ROLE_GENERATOR, ROLE_EXIT_STACK, ROLE_CONDITION, ROLE_CLOSING };
 
 const char *pa_how_name(enum pa_how how)
 {
@@ -31,33 +30,18 @@ void pa_holders_free(struct pa_graph *graph)
     pa_array_free(work, &holders->answered);
     pa_array_free(work, &holders->pending);
     pa_array_free(work, &holders->links);
-    pa_work_resize(work, holders->roles, holders->role_count, 0);
-    pa_work_resize(work, holders->frames, holders->frame_count, 0);
+    pa_bytes_free(work, &holders->roles);
+    pa_bytes_free(work, &holders->frames);
     pa_work_resize(work, holders, sizeof(*holders), 0);
     graph->holders = NULL;
 }
 
-/* One byte an id, grown on demand; those of new ids are all bits set. @return NULL without memory. */
-static uint8_t *byte_of(struct pa_work *work, uint8_t **bytes, uint32_t *count, uint32_t id, uint32_t all)
-{
-    if (id >= *count) {
-        uint8_t *moved = pa_work_resize(work, *bytes, *count, all);
-        if (!moved)
-            return NULL;
-        memset(moved + *count, 0xff, all - *count);
-        *bytes = moved;
-        *count = all;
-    }
-    return &(*bytes)[id];
-}
-
 /* Lib/asyncio/locks.py, Lib/threading.py, anyio: all of them give back self._lock and take it again. */
-static bool is_condition_wait(struct pa_graph *graph, const struct pa_frame *frame)
+static bool is_condition_wait(const struct pa_codes *codes, uint32_t frame)
 {
-    const struct pa_arena *text = &graph->objects->text;
-    return pa_text_is(text, frame->function, "Condition.wait") &&
-           (pa_text_ends(text, frame->file, "/asyncio/locks.py") || pa_text_ends(text, frame->file, "/threading.py") ||
-            pa_text_ends(text, frame->file, "/anyio/_core/_synchronization.py"));
+    return pa_frame_is(codes, frame, "Condition.wait", "/asyncio/locks.py") ||
+           pa_frame_is(codes, frame, "Condition.wait", "/threading.py") ||
+           pa_frame_is(codes, frame, "Condition.wait", "/anyio/_core/_synchronization.py");
 }
 
 static bool is_taking(struct pa_graph *graph, const struct pa_frame *frame)
@@ -71,12 +55,11 @@ uint8_t pa_holders_frame(struct pa_holders *holders, uint32_t frame)
 {
     struct pa_graph *graph = holders->graph;
     struct pa_codes *codes = graph->codes;
-    uint8_t *flags = byte_of(graph->work, &holders->frames, &holders->frame_count, frame, codes->frames.count);
+    uint8_t *flags = pa_byte_of(graph->work, &holders->frames, frame, codes->frames.count);
     if (!flags)
         return 0;
-    if (*flags == FRAME_UNKNOWN)
-        *flags = (uint8_t)(pa_withs_has(&holders->withs, frame) |
-                           (is_condition_wait(graph, &codes->frames.items[frame]) ? PA_FRAME_CONDITION_WAIT : 0) |
+    if (*flags == PA_BYTE_UNKNOWN)
+        *flags = (uint8_t)(pa_withs_has(&holders->withs, frame) | (is_condition_wait(codes, frame) ? PA_FRAME_CONDITION_WAIT : 0) |
                            (is_taking(graph, &codes->frames.items[frame]) ? PA_FRAME_TAKES : 0));
     return *flags;
 }
@@ -88,10 +71,10 @@ static uint8_t role_of(struct pa_holders *holders, uint64_t object)
     uint32_t id = pa_type_of(objects, object);
     if (id == PA_NONE)
         return ROLE_OBJECT;
-    uint8_t *role = byte_of(holders->graph->work, &holders->roles, &holders->role_count, id, objects->types.count);
+    uint8_t *role = pa_byte_of(holders->graph->work, &holders->roles, id, objects->types.count);
     if (!role)
         return ROLE_OBJECT;
-    if (*role == ROLE_UNKNOWN) {
+    if (*role == PA_BYTE_UNKNOWN) {
         uint64_t type = objects->types.items[id].address;
         *role = pa_class_is_named(objects, type, "_GeneratorContextManagerBase")                              ? ROLE_GENERATOR
                 : pa_class_is_named(objects, type, "_BaseExitStack")                                          ? ROLE_EXIT_STACK
@@ -169,7 +152,7 @@ static void follow_generator(struct pa_holders *holders, uint64_t generator, enu
 static void follow_attribute(struct pa_holders *holders, uint64_t manager, const char *name, enum pa_how how)
 {
     uint64_t generator;
-    if (pa_instance_attribute(holders->graph->objects, manager, name, &generator))
+    if (pa_attribute(holders->graph, manager, name, &generator))
         follow_generator(holders, generator, how);
 }
 
@@ -222,8 +205,7 @@ static void hold_pending(struct pa_holders *holders, struct pa_holder holder)
             follow_exit_stack(holders, item.manager);
         if (!is_released(holders, item.manager))
             add(holders, item.manager, holder);
-        if (role == ROLE_CONDITION && pa_instance_attribute(graph->objects, item.manager, "_lock", &lock) &&
-            !is_released(holders, lock))
+        if (role == ROLE_CONDITION && pa_attribute(graph, item.manager, "_lock", &lock) && !is_released(holders, lock))
             add(holders, lock, holder);
     }
     holders->pending.count = 0;
@@ -240,7 +222,7 @@ static void release(struct pa_holders *holders, uint64_t iframe)
         return;
     }
     holders->released[holders->released_count++] = self;
-    if (pa_instance_attribute(holders->graph->objects, self, "_lock", &lock))
+    if (pa_attribute(holders->graph, self, "_lock", &lock))
         holders->released[holders->released_count++] = lock;
 }
 
@@ -261,11 +243,6 @@ static void hold_frame(struct pa_holders *holders, uint64_t iframe, uint32_t fra
     hold_pending(holders, holder);
 }
 
-static uint64_t iframe_of(const struct pa_graph *graph, const struct pa_thread_frame *frame)
-{
-    return frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
-}
-
 /* The chain of a suspended task, which was followed last: links are outermost first, and of a greenlet all its frames. */
 static void hold_chain(struct pa_holders *holders, uint32_t node)
 {
@@ -282,7 +259,7 @@ static void hold_chain(struct pa_holders *holders, uint32_t node)
             const struct pa_greenlet *item = &graph->greenlets.items[greenlet - 1];
             holders->seen_greenlets[greenlet - 1] = 1;
             if (inner < item->frame_count)
-                iframe = iframe_of(graph, &graph->greenlet_frames.items[item->first_frame + inner]);
+                iframe = pa_thread_frame_address(graph, &graph->greenlet_frames.items[item->first_frame + inner]);
         } else if (pa_kind_is_gen(pa_kind_of(graph->objects, link.object))) {
             iframe = link.object + PA_OFFSET(graph->layout, gen_iframe);
         }
@@ -348,7 +325,7 @@ static void hold_thread(struct pa_holders *holders, uint32_t id)
         struct pa_holder holder = {.node = node, .thread = node == PA_NONE ? id : PA_NONE, .next = PA_NONE};
         if (frame.greenlet != PA_NONE)
             holders->seen_greenlets[frame.greenlet] = 1;
-        hold_frame(holders, iframe_of(graph, &frame), frame.frame, false, holder);
+        hold_frame(holders, pa_thread_frame_address(graph, &frame), frame.frame, false, holder);
     }
 }
 
@@ -364,7 +341,7 @@ static void hold_greenlets(struct pa_holders *holders)
             continue;
         for (uint32_t k = 0; k < greenlet->frame_count && pa_work_step(graph->work); k++) {
             const struct pa_thread_frame *frame = &graph->greenlet_frames.items[greenlet->first_frame + k];
-            hold_frame(holders, iframe_of(graph, frame), frame->frame, false, holder);
+            hold_frame(holders, pa_thread_frame_address(graph, frame), frame->frame, false, holder);
         }
     }
 }

@@ -9,17 +9,6 @@
  */
 enum { LOCK_LOCKED = 1, RLOCK_THREAD = 8, RLOCK_LEVEL = 16 };
 
-static bool attribute(struct pa_graph *graph, uint64_t object, const char *name, uint64_t *value)
-{
-    return pa_instance_attribute(graph->objects, object, name, value);
-}
-
-static bool is_type(struct pa_graph *graph, uint64_t object, const char *name)
-{
-    uint32_t type = pa_type_of(graph->objects, object);
-    return type != PA_NONE && pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, name);
-}
-
 static bool is_none(struct pa_graph *graph, uint64_t object)
 {
     return pa_kind_of(graph->objects, object) == PA_KIND_NONE_TYPE;
@@ -34,11 +23,12 @@ static bool read_thread_lock(struct pa_graph *graph, struct pa_lock *lock)
 {
     uint64_t fields = lock->object + PA_OFFSET(graph->layout, object_size), level;
     uint8_t bits;
-    if (is_type(graph, lock->object, "_thread.lock") && pa_memory_u8(graph->memory, fields, &bits)) {
+    if (pa_is_of_type(graph->objects, lock->object, "_thread.lock") && pa_memory_u8(graph->memory, fields, &bits)) {
         lock->kind = LOCK_ONE;
         lock->state = held_if(bits & LOCK_LOCKED);
-    } else if (is_type(graph, lock->object, "_thread.RLock") && pa_memory_u64(graph->memory, fields + RLOCK_THREAD, &lock->owner) &&
-               pa_memory_u8(graph->memory, fields, &bits) && pa_memory_u64(graph->memory, fields + RLOCK_LEVEL, &level)) {
+    } else if (pa_is_of_type(graph->objects, lock->object, "_thread.RLock") &&
+               pa_memory_u64(graph->memory, fields + RLOCK_THREAD, &lock->owner) && pa_memory_u8(graph->memory, fields, &bits) &&
+               pa_memory_u64(graph->memory, fields + RLOCK_LEVEL, &level)) {
         lock->kind = LOCK_THREAD;
         lock->state = held_if(bits & LOCK_LOCKED);
     }
@@ -61,22 +51,22 @@ static void read_python_lock(struct pa_graph *graph, struct pa_lock *lock)
     struct pa_objects *objects = graph->objects;
     uint64_t object = lock->object, value, tokens;
     int64_t number;
-    if (attribute(graph, object, "_owner_task", &value)) {
+    if (pa_attribute(graph, object, "_owner_task", &value)) {
         lock->kind = LOCK_TASK;
         lock->state = held_if(!is_none(graph, value));
         lock->owner = is_none(graph, value) ? 0 : value;
-    } else if (attribute(graph, object, "_borrowers", &value) && attribute(graph, object, "_total_tokens", &tokens)) {
+    } else if (pa_attribute(graph, object, "_borrowers", &value) && pa_attribute(graph, object, "_total_tokens", &tokens)) {
         lock->kind = LOCK_BORROWED;
         lock->state = limiter_state(graph, tokens, value);
         lock->owner = value;
-    } else if (attribute(graph, object, "_locked", &value) && pa_kind_of(objects, value) == PA_KIND_BOOL &&
+    } else if (pa_attribute(graph, object, "_locked", &value) && pa_kind_of(objects, value) == PA_KIND_BOOL &&
                pa_int_read(objects, value, &number)) {
         lock->kind = LOCK_ONE;
         lock->state = held_if(number != 0);
-    } else if (attribute(graph, object, "_value", &value) && pa_int_read(objects, value, &number)) {
+    } else if (pa_attribute(graph, object, "_value", &value) && pa_int_read(objects, value, &number)) {
         lock->kind = LOCK_MANY;
         lock->state = held_if(number <= 0);
-    } else if (attribute(graph, object, "_block", &tokens) && attribute(graph, object, "_owner", &value)) {
+    } else if (pa_attribute(graph, object, "_block", &tokens) && pa_attribute(graph, object, "_owner", &value)) {
         lock->kind = LOCK_THREAD; /* Lib/threading.py, _RLock */
         lock->state = held_if(pa_int_read(objects, value, &number));
         lock->owner = lock->state == PA_HOLD_HELD ? (uint64_t)number : 0;
@@ -88,7 +78,7 @@ static struct pa_lock read_lock(struct pa_graph *graph, uint64_t object)
     struct pa_lock lock = {.object = object};
     uint64_t inner;
     /* A condition is its lock. It has the lock in an attribute; locks have none of that name. */
-    if (!read_thread_lock(graph, &lock) && attribute(graph, object, "_lock", &inner)) {
+    if (!read_thread_lock(graph, &lock) && pa_attribute(graph, object, "_lock", &inner)) {
         lock.object = inner;
         read_thread_lock(graph, &lock);
     }

@@ -58,9 +58,7 @@ struct pa_holders {
     uint64_t looked;            /* places in sets of borrowers, bounded by PA_MAX_LOOKED */
     struct pa_addresses moving; /* holder_owner.c: what is just being taken, given back or handed over */
     bool moving_made;
-    /* Of types and frames, what they are to us: a byte an id. */
-    uint8_t *roles, *frames;
-    uint32_t role_count, frame_count;
+    struct pa_bytes roles, frames; /* of types and frames, what they are to us */
     /* Scratch. */
     PA_ARRAY(struct pa_pending) pending;
     struct pa_links links;

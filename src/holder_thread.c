@@ -98,8 +98,8 @@ static uint64_t outer_lock(struct pa_graph *graph, uint32_t id, uint64_t iframe,
     uint64_t self, block;
     return pa_text_is(&graph->objects->text, frame->function, "_RLock.acquire") &&
                    pa_text_ends(&graph->objects->text, frame->file, "/threading.py") &&
-                   pa_variable_get(graph->codes, iframe, "self", &self) &&
-                   pa_instance_attribute(graph->objects, self, "_block", &block) && block == lock
+                   pa_variable_get(graph->codes, iframe, "self", &self) && pa_attribute(graph, self, "_block", &block) &&
+                   block == lock
                ? self
                : lock;
 }

@@ -222,3 +222,11 @@ uint64_t pa_stackref(const struct pa_layout *layout, uint64_t bits, bool *is_int
     *number = *is_int ? (int64_t)bits >> 2 : 0;
     return *is_int ? 0 : bits & ~mask;
 }
+
+uint64_t pa_slot_object(struct pa_objects *objects, uint64_t address)
+{
+    uint64_t bits;
+    bool is_int;
+    int64_t number;
+    return pa_memory_u64(objects->memory, address, &bits) ? pa_stackref(objects->layout, bits, &is_int, &number) : 0;
+}

@@ -471,9 +471,8 @@ static void write_tasks(struct writer *writer)
 
 static void write_future_head(struct writer *writer, uint64_t future, enum pa_state state)
 {
-    uint32_t type = pa_type_of(writer->graph->objects, future);
     number(writer, "%s {\"id\": \"0x%llx\", \"type\": ", writer->wrote_future ? ",\n" : "\n", (unsigned long long)future);
-    target_text(writer, type == PA_NONE ? pa_no_text : writer->graph->objects->types.items[type].name);
+    target_text(writer, pa_type_name_of(writer->graph->objects, future));
     number(writer, ", \"state\": \"%s\"", pa_state_name(state));
     writer->wrote_future = true;
 }

@@ -64,7 +64,7 @@ void pa_json_pools(struct pa_output *out, struct pa_json_pools *json)
     pa_out(out, PA_STYLE_PLAIN, "\"pools\": [");
     for (uint32_t i = 0; i < json->objects.count && pa_work_step(graph->work); i++) {
         const struct pa_members *members = pa_pool_members(&json->pools, json->objects.items[i]);
-        struct pa_text type = pa_object_type_name(graph, json->objects.items[i]);
+        struct pa_text type = pa_type_name_of(graph->objects, json->objects.items[i]);
         pa_out_format(out, PA_STYLE_PLAIN, "%s\n {\"id\": \"0x%llx\", \"type\": ", i > 0 ? "," : "",
                       (unsigned long long)json->objects.items[i]);
         pa_out_json(out, pa_arena_text(&graph->objects->text, type), type.length);

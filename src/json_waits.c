@@ -35,7 +35,7 @@ static void write_seconds(struct pa_output *out, const char *name, double second
 
 static void write_type(struct pa_output *out, struct pa_graph *graph, uint64_t object)
 {
-    struct pa_text type = pa_object_type_name(graph, object);
+    struct pa_text type = pa_type_name_of(graph->objects, object);
     pa_out(out, PA_STYLE_PLAIN, ", \"type\": ");
     pa_out_json(out, pa_arena_text(&graph->objects->text, type), type.length);
 }

@@ -36,11 +36,6 @@ static bool is_frame(const struct pa_graph *graph, const struct pa_thread_frame 
     return pa_text_ends(&graph->objects->text, item->function, function) && pa_text_ends(&graph->objects->text, item->file, file);
 }
 
-static bool attribute(struct pa_graph *graph, uint64_t object, const char *name, uint64_t *value)
-{
-    return pa_instance_attribute(graph->objects, object, name, value);
-}
-
 /* True, False; anything else is neither. */
 static bool is_bool(struct pa_graph *graph, uint64_t object, bool wanted)
 {
@@ -90,7 +85,7 @@ static void read_callback(struct pa_graph *graph, struct pa_loop_facts *facts)
 {
     uint64_t handle, callback;
     if (facts->state != PA_LOOP_CALLBACK || !pa_variable_get(graph->codes, facts->run_once, "handle", &handle) ||
-        !attribute(graph, handle, "_callback", &callback) || pa_kind_of(graph->objects, callback) == PA_KIND_NONE_TYPE)
+        !pa_attribute(graph, handle, "_callback", &callback) || pa_kind_of(graph->objects, callback) == PA_KIND_NONE_TYPE)
         return;
     facts->callback = pa_partial_function(graph->objects, callback);
     pa_callable_read(graph->codes, facts->callback, &facts->called);
@@ -106,8 +101,8 @@ static int64_t count_ready(struct pa_graph *graph, uint64_t loop)
 {
     struct pa_collection ready;
     uint64_t object;
-    return attribute(graph, loop, "_ready", &object) && pa_collection_begin(graph->objects, object, &ready) ? (int64_t)ready.left
-                                                                                                            : PA_LOOP_UNKNOWN;
+    return pa_attribute(graph, loop, "_ready", &object) && pa_collection_begin(graph->objects, object, &ready) ? (int64_t)ready.left
+                                                                                                               : PA_LOOP_UNKNOWN;
 }
 
 /*
@@ -118,15 +113,15 @@ static void read_timers(struct pa_graph *graph, uint64_t loop, struct pa_loop_fa
 {
     uint64_t list, items, count, object, handle, cancelled;
     int64_t cancelled_count;
-    if (!attribute(graph, loop, "_scheduled", &list) || !pa_sequence(graph->objects, list, &items, &count) ||
-        !attribute(graph, loop, "_timer_cancelled_count", &object) || !pa_int_read(graph->objects, object, &cancelled_count) ||
+    if (!pa_attribute(graph, loop, "_scheduled", &list) || !pa_sequence(graph->objects, list, &items, &count) ||
+        !pa_attribute(graph, loop, "_timer_cancelled_count", &object) || !pa_int_read(graph->objects, object, &cancelled_count) ||
         cancelled_count < 0 || (uint64_t)cancelled_count > count)
         return;
     facts->scheduled = (int64_t)count - cancelled_count;
     double next = INFINITY;
     for (uint64_t i = 0; i < count && pa_work_step(graph->work); i++) {
         if (i == PA_MAX_TIMERS || !pa_memory_u64(graph->memory, items + 8 * i, &handle) ||
-            !attribute(graph, handle, "_when", &object) || !attribute(graph, handle, "_cancelled", &cancelled))
+            !pa_attribute(graph, handle, "_when", &object) || !pa_attribute(graph, handle, "_cancelled", &cancelled))
             return;
         double when = pa_number_read(graph->objects, object);
         if (is_bool(graph, cancelled, false) && when < next)
@@ -144,7 +139,7 @@ static void read_signals(struct pa_graph *graph, uint64_t loop, struct pa_loop_f
     struct pa_dict_iterator handlers;
     uint64_t dict, key, value;
     int64_t number;
-    if (!attribute(graph, loop, "_signal_handlers", &dict) || !pa_dict_begin(graph->objects, dict, &handlers))
+    if (!pa_attribute(graph, loop, "_signal_handlers", &dict) || !pa_dict_begin(graph->objects, dict, &handlers))
         return;
     for (uint32_t i = 0; i < PA_MAX_SIGNAL_HANDLERS && pa_dict_next(graph->objects, &handlers, &key, &value); i++) {
         if (pa_int_read(graph->objects, key, &number) && number >= 1 && number <= 64)
@@ -157,11 +152,10 @@ static void read_selector(struct pa_graph *graph, uint64_t loop, struct pa_loop_
     static const struct {
         const char *type, *poll;
     } polls[] = {{"EpollSelector", "epoll"}, {"PollSelector", "poll"}, {"SelectSelector", "select"}};
-    if (!attribute(graph, loop, "_selector", &facts->selector))
+    if (!pa_attribute(graph, loop, "_selector", &facts->selector))
         return;
-    uint32_t type = pa_type_of(graph->objects, facts->selector);
-    for (size_t i = 0; type != PA_NONE && i < sizeof(polls) / sizeof(*polls); i++) {
-        if (pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, polls[i].type))
+    for (size_t i = 0; i < sizeof(polls) / sizeof(*polls); i++) {
+        if (pa_is_of_type(graph->objects, facts->selector, polls[i].type))
             facts->poll = polls[i].poll;
     }
 }
@@ -202,9 +196,9 @@ static double last_look(struct pa_graph *graph, uint64_t loop, uint64_t run_once
     if (isfinite(end_time))
         return end_time;
     /* _scheduled[0]._when - self.time(), unless that is too much or less than 0: then it is an int. */
-    if (!isfinite(timeout) || timeout <= 0 || timeout >= 86400 || !attribute(graph, loop, "_scheduled", &list) ||
+    if (!isfinite(timeout) || timeout <= 0 || timeout >= 86400 || !pa_attribute(graph, loop, "_scheduled", &list) ||
         !pa_sequence(graph->objects, list, &items, &count) || count == 0 || !pa_memory_u64(graph->memory, items, &first) ||
-        !attribute(graph, first, "_when", &when))
+        !pa_attribute(graph, first, "_when", &when))
         return NAN;
     return pa_number_read(graph->objects, when) - timeout;
 }
@@ -246,7 +240,7 @@ void pa_loop_read(struct pa_graph *graph, uint32_t id, struct pa_loop_facts *fac
     facts->run_once = run_once_of(graph, &loop, &run_once);
     if (loop.thread != PA_NONE)
         read_state(graph, &loop, run_once, facts);
-    else if (attribute(graph, loop.address, "_closed", &closed) && is_bool(graph, closed, true))
+    else if (pa_attribute(graph, loop.address, "_closed", &closed) && is_bool(graph, closed, true))
         facts->state = PA_LOOP_CLOSED;
     read_callback(graph, facts);
     read_timers(graph, loop.address, facts);

@@ -154,6 +154,19 @@ static inline enum pa_kind pa_kind_of(struct pa_objects *objects, uint64_t addre
     return type == PA_NONE ? PA_KIND_OTHER : objects->types.items[type].kind;
 }
 
+/** The tp_name of an object's type, "collections.deque"; empty if it cannot be read. In @c text. */
+static inline struct pa_text pa_type_name_of(struct pa_objects *objects, uint64_t object)
+{
+    uint32_t type = pa_type_of(objects, object);
+    return type == PA_NONE ? pa_no_text : objects->types.items[type].name;
+}
+
+/** Whether an object is of a type with this tp_name, which no base of it makes up for. */
+static inline bool pa_is_of_type(struct pa_objects *objects, uint64_t object, const char *name)
+{
+    return pa_text_is(&objects->text, pa_type_name_of(objects, object), name);
+}
+
 /** The word of an object at a field of the layout (PA_F_…), which a build may lack. @return false if it cannot be read; @p word is 0. */
 static inline bool pa_object_word(struct pa_objects *objects, uint64_t object, uint32_t field, uint64_t *word)
 {

@@ -5,8 +5,6 @@
 #include "limits.h"
 #include "redact.h"
 
-enum { UNKNOWN = 0xff };
-
 void pa_pools_init(struct pa_pools *pools, struct pa_graph *graph)
 {
     *pools = (struct pa_pools){.graph = graph};
@@ -15,8 +13,8 @@ void pa_pools_init(struct pa_pools *pools, struct pa_graph *graph)
 void pa_pools_deinit(struct pa_pools *pools)
 {
     struct pa_work *work = pools->graph->work;
-    pa_work_resize(work, pools->selves, pools->self_count, 0);
-    pa_work_resize(work, pools->types, pools->type_count, 0);
+    pa_bytes_free(work, &pools->selves);
+    pa_bytes_free(work, &pools->types);
     pa_array_free(work, &pools->iframes);
 }
 
@@ -24,20 +22,6 @@ bool pa_wait_is_unexplained(const struct pa_waits_on *waits_on)
 {
     return waits_on->kind == PA_WAITS_FUTURE || waits_on->kind == PA_WAITS_EVENT || waits_on->kind == PA_WAITS_CONDITION ||
            waits_on->kind == PA_WAITS_QUEUE_GET || waits_on->kind == PA_WAITS_QUEUE_PUT;
-}
-
-/* One byte an id, grown on demand; NULL without memory. */
-static uint8_t *byte_of(struct pa_work *work, uint8_t **bytes, uint32_t *count, uint32_t id, uint32_t all)
-{
-    if (id >= *count) {
-        uint8_t *moved = pa_work_resize(work, *bytes, *count, all);
-        if (!moved)
-            return NULL;
-        memset(moved + *count, UNKNOWN, all - *count);
-        *bytes = moved;
-        *count = all;
-    }
-    return &(*bytes)[id];
 }
 
 /* Whether a function's first variable, which is its first parameter if it has one, is called "self". */
@@ -54,18 +38,15 @@ static uint64_t self_of(struct pa_pools *pools, uint32_t frame, uint64_t iframe)
 {
     struct pa_graph *graph = pools->graph;
     const struct pa_frame *item = &graph->codes->frames.items[frame];
-    uint64_t bits, self;
-    bool is_int;
-    int64_t number;
     if (iframe == 0 || item->kind == PA_FRAME_AWAITABLE)
         return 0;
     uint32_t code = (uint32_t)(item->key >> 32);
-    uint8_t *has = byte_of(graph->work, &pools->selves, &pools->self_count, code, graph->codes->codes.count);
-    if (has && *has == UNKNOWN)
+    uint8_t *has = pa_byte_of(graph->work, &pools->selves, code, graph->codes->codes.count);
+    if (has && *has == PA_BYTE_UNKNOWN)
         *has = begins_with_self(graph, code);
-    if (!has || !*has || !pa_memory_u64(graph->memory, iframe + PA_OFFSET(graph->layout, frame_localsplus), &bits))
+    if (!has || !*has)
         return 0;
-    self = pa_stackref(graph->layout, bits, &is_int, &number);
+    uint64_t self = pa_slot_object(graph->objects, iframe + PA_OFFSET(graph->layout, frame_localsplus));
     if (self != 0 && pa_kind_of(graph->objects, self) == PA_KIND_CELL &&
         !pa_object_word(graph->objects, self, PA_F_wrapper_object, &self))
         return 0;
@@ -101,10 +82,10 @@ static bool is_shown(struct pa_pools *pools, uint64_t object)
     uint64_t flags, module;
     if (id == PA_NONE)
         return false;
-    uint8_t *known = byte_of(pools->graph->work, &pools->types, &pools->type_count, id, objects->types.count);
+    uint8_t *known = pa_byte_of(pools->graph->work, &pools->types, id, objects->types.count);
     if (!known)
         return false;
-    if (*known == UNKNOWN) {
+    if (*known == PA_BYTE_UNKNOWN) {
         uint64_t type = objects->types.items[id].address;
         *known = pa_object_word(objects, type, PA_F_type_flags, &flags) && flags & PA_TPFLAGS_HEAPTYPE &&
                  pa_class_attribute(objects, type, "__module__", &module) && !is_of_stdlib(objects, module);

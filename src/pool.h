@@ -31,10 +31,8 @@ struct pa_members {
 /** What is remembered from task to task. */
 struct pa_pools {
     struct pa_graph *graph;
-    /* A byte each: by code object, whether its first variable is "self"; by type, whether it is to be shown. */
-    uint8_t *selves, *types;
-    uint32_t self_count, type_count;
-    struct pa_links iframes; /* scratch */
+    struct pa_bytes selves, types; /* by code object, whether its first variable is "self"; by type, whether it is to be shown */
+    struct pa_links iframes;       /* scratch */
     struct pa_members members;
 };
 

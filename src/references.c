@@ -50,12 +50,6 @@ void pa_references_add(struct pa_references *references, uint64_t object)
     pa_index_add(work, &references->index, references->fellows.items, sizeof(struct pa_fellow), references->fellows.count - 1);
 }
 
-static bool is_named(struct pa_graph *graph, uint64_t object, const char *name)
-{
-    uint32_t type = pa_type_of(graph->objects, object);
-    return type != PA_NONE && pa_text_is(&graph->objects->text, graph->objects->types.items[type].name, name);
-}
-
 /* Whether @p count places that may hold a reference can still be looked at. */
 static bool look(struct pa_references *references, uint64_t count)
 {
@@ -115,7 +109,8 @@ static void count_frame(struct pa_references *references, uint64_t iframe, uint6
         if (!look(references, 1) || !pa_memory_u64(graph->memory, at, &bits))
             return;
         uint64_t object = pa_stackref_object(graph->layout, bits);
-        if (is_named(graph, object, "Timeout") || is_named(graph, object, "TimerHandle") || is_named(graph, object, "CancelScope"))
+        if (pa_is_of_type(graph->objects, object, "Timeout") || pa_is_of_type(graph->objects, object, "TimerHandle") ||
+            pa_is_of_type(graph->objects, object, "CancelScope"))
             references->has_timeout = true;
         if (object == bits)
             count(references, object);
@@ -202,7 +197,7 @@ static void count_other(struct pa_references *references, uint64_t object)
 {
     struct pa_collection iterator;
     uint64_t element;
-    if (!is_named(references->graph, object, "collections.deque")) {
+    if (!pa_is_of_type(references->graph->objects, object, "collections.deque")) {
         count_attributes(references, object);
         return;
     }

@@ -72,7 +72,7 @@ static void print_function(struct pa_printer *printer, const struct pa_blocked *
     pa_out_target(printer->out, PA_STYLE_FUNCTION, blocked->function, strlen(blocked->function));
     if (blocked->object == 0)
         return;
-    struct pa_text type = pa_object_type_name(printer->graph, blocked->object);
+    struct pa_text type = pa_type_name_of(printer->graph->objects, blocked->object);
     print_text(printer, " of ");
     pa_out_target(printer->out, PA_STYLE_PLAIN, pa_arena_text(&printer->graph->objects->text, type), type.length);
     print_text(printer, " ");

@@ -41,7 +41,7 @@ static void print_pool(struct pa_printer *printer, uint32_t indent, const char *
 {
     struct pa_output *out = printer->out;
     const struct pa_members *members = pa_pool_members(&printer->pools, object);
-    struct pa_text type = pa_object_type_name(printer->graph, object);
+    struct pa_text type = pa_type_name_of(printer->graph->objects, object);
     pa_out_indent(out, indent);
     pa_out(out, PA_STYLE_PLAIN, begin);
     pa_out_target(out, PA_STYLE_FUNCTION, pa_arena_text(&printer->graph->objects->text, type), type.length);

@@ -9,7 +9,7 @@
 
 static void print_object(struct pa_printer *printer, uint64_t object)
 {
-    struct pa_text type = pa_object_type_name(printer->graph, object);
+    struct pa_text type = pa_type_name_of(printer->graph->objects, object);
     pa_out_target(printer->out, PA_STYLE_FUNCTION, pa_arena_text(&printer->graph->objects->text, type), type.length);
     pa_out(printer->out, PA_STYLE_PLAIN, " ");
     pa_out_address(printer->out, object);

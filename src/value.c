@@ -266,12 +266,11 @@ static void run(struct pa_values *values)
 
 static void end(struct pa_values *values, uint64_t object, struct pa_value *value)
 {
-    uint32_t type = object == 0 ? PA_NONE : pa_type_of(values->objects, object);
     *value = (struct pa_value){
         .text = values->text,
         .length = values->written,
         .address = object,
-        .type = type == PA_NONE ? pa_no_text : values->objects->types.items[type].name,
+        .type = pa_type_name_of(values->objects, object),
         .truncated = values->truncated,
         .hidden = values->hidden,
     };

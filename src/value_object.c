@@ -78,15 +78,9 @@ void put_complex(struct pa_values *values, uint64_t object)
     put(values, "j)");
 }
 
-static struct pa_text type_name_of(struct pa_values *values, uint64_t object)
-{
-    uint32_t type = pa_type_of(values->objects, object);
-    return type == PA_NONE ? pa_no_text : values->objects->types.items[type].name;
-}
-
 void put_type_name(struct pa_values *values, uint64_t object)
 {
-    struct pa_text name = type_name_of(values, object);
+    struct pa_text name = pa_type_name_of(values->objects, object);
     if (name.length)
         put_escaped(values, pa_arena_text(&values->objects->text, name), name.length, 0, PA_MAX_STRING);
     else
@@ -95,7 +89,7 @@ void put_type_name(struct pa_values *values, uint64_t object)
 
 void put_short_type_name(struct pa_values *values, uint64_t object)
 {
-    struct pa_text name = type_name_of(values, object);
+    struct pa_text name = pa_type_name_of(values->objects, object);
     const char *text = pa_arena_text(&values->objects->text, name);
     const char *dot = name.length ? memrchr(text, '.', name.length) : NULL;
     if (name.length)

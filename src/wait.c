@@ -50,7 +50,7 @@ static const struct rule rules[] = {
     {PA_WAITS_EXECUTOR, "/anyio/_backends/_asyncio.py", "AsyncIOBackend.run_sync_in_worker_thread", NULL, "future", NULL},
 };
 
-enum { RULES = sizeof(rules) / sizeof(*rules), RULE_UNKNOWN = 0xff, NO_RULE = RULES };
+enum { RULES = sizeof(rules) / sizeof(*rules), NO_RULE = RULES };
 
 void pa_waits_init(struct pa_waits *waits, struct pa_graph *graph)
 {
@@ -59,7 +59,7 @@ void pa_waits_init(struct pa_waits *waits, struct pa_graph *graph)
 
 void pa_waits_deinit(struct pa_waits *waits)
 {
-    pa_work_resize(waits->graph->work, waits->rules, waits->rule_count, 0);
+    pa_bytes_free(waits->graph->work, &waits->rules);
     pa_array_free(waits->graph->work, &waits->links);
     pa_executors_free(&waits->executors);
     pa_array_free(waits->graph->work, &waits->watched);
@@ -92,17 +92,10 @@ bool pa_wait_has_holders(enum pa_wait_kind kind)
     return kind == PA_WAITS_LOCK || kind == PA_WAITS_CONDITION || kind == PA_WAITS_SEMAPHORE;
 }
 
-struct pa_text pa_object_type_name(struct pa_graph *graph, uint64_t object)
+static uint8_t find_rule(const struct pa_codes *codes, uint32_t frame)
 {
-    uint32_t type = pa_type_of(graph->objects, object);
-    return type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name;
-}
-
-static uint8_t find_rule(const struct pa_graph *graph, const struct pa_frame *frame)
-{
-    for (uint8_t i = 0; frame->kind == PA_FRAME_COROUTINE && i < RULES; i++) {
-        if (pa_text_is(&graph->objects->text, frame->function, rules[i].function) &&
-            pa_text_ends(&graph->objects->text, frame->file, rules[i].file))
+    for (uint8_t i = 0; codes->frames.items[frame].kind == PA_FRAME_COROUTINE && i < RULES; i++) {
+        if (pa_frame_is(codes, frame, rules[i].function, rules[i].file))
             return i;
     }
     return NO_RULE;
@@ -113,20 +106,10 @@ static const struct rule *rule_of(struct pa_waits *waits, uint32_t stack)
 {
     struct pa_codes *codes = waits->graph->codes;
     uint32_t frame = stack == 0 ? PA_NONE : codes->stacks.items[stack].frame, count = codes->frames.count;
-    if (frame >= count)
-        return NULL;
-    if (frame >= waits->rule_count) {
-        uint8_t *moved = pa_work_resize(waits->graph->work, waits->rules, waits->rule_count, count);
-        if (!moved)
-            return NULL;
-        memset(moved + waits->rule_count, RULE_UNKNOWN, count - waits->rule_count);
-        waits->rules = moved;
-        waits->rule_count = count;
-    }
-    uint8_t *rule = &waits->rules[frame];
-    if (*rule == RULE_UNKNOWN)
-        *rule = find_rule(waits->graph, &codes->frames.items[frame]);
-    return *rule == NO_RULE ? NULL : &rules[*rule];
+    uint8_t *rule = frame < count ? pa_byte_of(waits->graph->work, &waits->rules, frame, count) : NULL;
+    if (rule && *rule == PA_BYTE_UNKNOWN)
+        *rule = find_rule(codes, frame);
+    return !rule || *rule == NO_RULE ? NULL : &rules[*rule];
 }
 
 enum pa_wait_kind pa_waits_of_stack(struct pa_waits *waits, const struct pa_node *node)
@@ -181,11 +164,6 @@ static void read_variables(struct pa_waits *waits, uint64_t iframe, const struct
     }
 }
 
-static bool attribute(struct pa_waits *waits, uint64_t object, const char *name, uint64_t *value)
-{
-    return pa_instance_attribute(waits->graph->objects, object, name, value);
-}
-
 static int64_t int_of(struct pa_waits *waits, uint64_t object)
 {
     int64_t value;
@@ -209,7 +187,7 @@ static int64_t length_of(struct pa_waits *waits, uint64_t object)
 static int64_t length_of_attribute(struct pa_waits *waits, uint64_t object, const char *name)
 {
     uint64_t value;
-    return attribute(waits, object, name, &value) ? length_of(waits, value) : PA_WAIT_UNKNOWN;
+    return pa_attribute(waits->graph, object, name, &value) ? length_of(waits, value) : PA_WAIT_UNKNOWN;
 }
 
 static int64_t length_of_set(struct pa_waits *waits, uint64_t object)
@@ -224,7 +202,7 @@ static double read_when(struct pa_waits *waits, uint64_t handle)
 {
     uint64_t value;
     double when = NAN;
-    if (is_instance(waits, handle, "TimerHandle") && attribute(waits, handle, "_when", &value))
+    if (is_instance(waits, handle, "TimerHandle") && pa_attribute(waits->graph, handle, "_when", &value))
         when = pa_number_read(waits->graph->objects, value);
     return isfinite(when) ? when : NAN;
 }
@@ -260,14 +238,16 @@ static void read_numbers(struct pa_waits *waits, const struct variables *variabl
         waits_on->waiters =
             length_of_attribute(waits, waits_on->object, waits_on->kind == PA_WAITS_QUEUE_GET ? "_getters" : "_putters");
         waits_on->size = length_of_attribute(waits, waits_on->object, "_queue");
-        waits_on->maximum = attribute(waits, waits_on->object, "_maxsize", &value) ? int_of(waits, value) : PA_WAIT_UNKNOWN;
+        waits_on->maximum =
+            pa_attribute(waits->graph, waits_on->object, "_maxsize", &value) ? int_of(waits, value) : PA_WAIT_UNKNOWN;
         break;
     case PA_WAITS_WAIT:
         waits_on->total = length_of_set(waits, variables->futures);
         waits_on->left = int_of(waits, variables->counter);
         break;
     case PA_WAITS_TASKGROUP:
-        waits_on->left = attribute(waits, waits_on->object, "_tasks", &value) ? length_of_set(waits, value) : PA_WAIT_UNKNOWN;
+        waits_on->left =
+            pa_attribute(waits->graph, waits_on->object, "_tasks", &value) ? length_of_set(waits, value) : PA_WAIT_UNKNOWN;
         break;
     default:
         break;
@@ -286,7 +266,7 @@ static bool read_frame(struct pa_waits *waits, uint32_t node, uint64_t innermost
     read_variables(waits, iframe, rule, &variables);
     if (rule->class && !is_instance(waits, variables.self, rule->class))
         return false;
-    if (rule->attribute && !attribute(waits, variables.self, rule->attribute, &variables.future))
+    if (rule->attribute && !pa_attribute(waits->graph, variables.self, rule->attribute, &variables.future))
         return false;
     if ((rule->future || rule->attribute) && variables.future != waits_on->future)
         return false;
@@ -337,9 +317,9 @@ static bool read_gather(struct pa_waits *waits, struct pa_waits_on *waits_on)
     struct pa_objects *objects = waits->graph->objects;
     uint64_t children, items, count, module;
     uint32_t type = pa_type_of(objects, waits_on->future);
-    if (type == PA_NONE || !pa_text_is(&waits->graph->objects->text, objects->types.items[type].name, "_GatheringFuture") ||
+    if (!pa_is_of_type(objects, waits_on->future, "_GatheringFuture") ||
         !pa_class_attribute(objects, objects->types.items[type].address, "__module__", &module) ||
-        !pa_str_equals(objects, module, "asyncio.tasks") || !attribute(waits, waits_on->future, "_children", &children) ||
+        !pa_str_equals(objects, module, "asyncio.tasks") || !pa_attribute(waits->graph, waits_on->future, "_children", &children) ||
         !pa_sequence(objects, children, &items, &count))
         return false;
     struct pa_graph *graph = waits->graph;
@@ -354,6 +334,18 @@ static bool read_gather(struct pa_waits *waits, struct pa_waits_on *waits_on)
     waits_on->total = (int64_t)count;
     waits_on->left = left;
     return true;
+}
+
+uint64_t pa_waits_outer_frame(struct pa_waits *waits, uint32_t node, const char *function, const char *file)
+{
+    struct pa_graph *graph = waits->graph;
+    const struct pa_stack *stacks = graph->codes->stacks.items;
+    uint32_t outer = stacks[graph->nodes.items[node].stack].outer;
+    if (outer == 0 || outer >= graph->codes->stacks.count || !pa_frame_is(graph->codes, stacks[outer].frame, function, file))
+        return 0;
+    pa_task_objects(graph, node, &waits->links);
+    uint64_t coroutine = waits->links.count > 1 ? waits->links.items[1] : 0;
+    return pa_kind_of(graph->objects, coroutine) == PA_KIND_COROUTINE ? coroutine + PA_OFFSET(graph->layout, gen_iframe) : 0;
 }
 
 bool pa_waits_read(struct pa_waits *waits, uint32_t node, uint64_t innermost, struct pa_waits_on *waits_on)

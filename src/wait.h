@@ -70,12 +70,11 @@ struct pa_watched {
 /** What is remembered from task to task. */
 struct pa_waits {
     struct pa_graph *graph;
-    uint8_t *rules;       /* by frame: which rule it falls under */
-    uint32_t rule_count;  /* length of rules */
-    uint64_t named_type;  /* the type that was looked at last, … */
-    const char *name;     /* … for this name … */
-    bool is_named;        /* … and whether it has it */
-    uint64_t counted;     /* elements that were looked at one by one, for all tasks: bounded by PA_MAX_COUNTED */
+    struct pa_bytes rules; /* by frame: which rule it falls under */
+    uint64_t named_type;   /* the type that was looked at last, … */
+    const char *name;      /* … for this name … */
+    bool is_named;         /* … and whether it has it */
+    uint64_t counted;      /* elements that were looked at one by one, for all tasks: bounded by PA_MAX_COUNTED */
     struct pa_links links; /* scratch */
     struct pa_executors executors;
     PA_ARRAY(struct pa_watched) watched; /* wait_watched.c */
@@ -103,14 +102,19 @@ enum pa_wait_kind pa_waits_of_stack(struct pa_waits *waits, const struct pa_node
 /** "a lock", as in "waiting for a lock"; NULL: of such a kind there is no more to say than that it waits. */
 const char *pa_wait_kind_noun(enum pa_wait_kind kind);
 
-/* wait_lock.c: parts of pa_waits_read(). They change nothing if it is not so. */
+/* Parts of pa_waits_read(). They change nothing if it is not so. */
+
+/** The interpreter frame of the coroutine that called the innermost one, if it is that function of a file whose name ends so; else 0. */
+uint64_t pa_waits_outer_frame(struct pa_waits *waits, uint32_t node, const char *function, const char *file);
+
+/* wait_lock.c */
 
 /** A task in asyncio.Event.wait() that in truth waits for anyio's CapacityLimiter. */
 void pa_waits_on_limiter(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on);
 /** A task that runs and is blocked in acquiring a threading lock, with its thread and loop. @return whether it is. */
 bool pa_waits_on_thread_lock(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on);
 
-/* wait_io.c: parts of pa_waits_read(). */
+/* wait_io.c */
 
 /**
  * A task that stands in @p function of asyncio, which waits for a socket, pipe or process: of which one. If that is not certain it is just a
@@ -132,9 +136,6 @@ int64_t pa_socket_fd(struct pa_graph *graph, uint64_t socket);
 #define PA_PEER_BYTES 512u
 /** The address of a socket: "127.0.0.1:80", "[::1]:80", the path of a Unix socket. @return its length; 0: it is none of these. */
 uint32_t pa_peer_text(struct pa_graph *graph, uint64_t peer, char text[PA_PEER_BYTES]);
-
-/** The name of an object's type, "Lock"; empty if unknown. In the arena of objects. */
-struct pa_text pa_object_type_name(struct pa_graph *graph, uint64_t object);
 
 /** Whether what is waited for can be held by somebody (holder.h). */
 bool pa_wait_has_holders(enum pa_wait_kind kind);

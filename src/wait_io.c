@@ -12,17 +12,17 @@
 /* TLS in TLS in TLS … */
 #define MAX_TRANSPORTS 4u
 
-static bool attribute(struct pa_waits *waits, uint64_t object, const char *name, uint64_t *value)
+/* An attribute that is there and not None. */
+static bool attribute_but_none(struct pa_waits *waits, uint64_t object, const char *name, uint64_t *value)
 {
-    return pa_instance_attribute(waits->graph->objects, object, name, value) &&
-           pa_kind_of(waits->graph->objects, *value) != PA_KIND_NONE_TYPE;
+    return pa_attribute(waits->graph, object, name, value) && pa_kind_of(waits->graph->objects, *value) != PA_KIND_NONE_TYPE;
 }
 
 static int64_t int_attribute(struct pa_waits *waits, uint64_t object, const char *name)
 {
     uint64_t value;
     int64_t number;
-    return attribute(waits, object, name, &value) && pa_int_read(waits->graph->objects, value, &number) && number >= 0
+    return attribute_but_none(waits, object, name, &value) && pa_int_read(waits->graph->objects, value, &number) && number >= 0
                ? number
                : PA_WAIT_UNKNOWN;
 }
@@ -30,7 +30,7 @@ static int64_t int_attribute(struct pa_waits *waits, uint64_t object, const char
 static void set_peer(struct pa_waits *waits, uint64_t transport, struct pa_waits_on *waits_on)
 {
     uint64_t extra, peer;
-    if (attribute(waits, transport, "_extra", &extra) && pa_dict_get(waits->graph->objects, extra, "peername", &peer))
+    if (attribute_but_none(waits, transport, "_extra", &extra) && pa_dict_get(waits->graph->objects, extra, "peername", &peer))
         waits_on->peer = peer;
 }
 
@@ -44,10 +44,8 @@ static enum pa_wait_kind kind_of_type(struct pa_waits *waits, uint64_t transport
                  {"uvloop.loop.UnixTransport", PA_WAITS_SOCKET},
                  {"uvloop.loop.ReadUnixTransport", PA_WAITS_PIPE},
                  {"uvloop.loop.WriteUnixTransport", PA_WAITS_PIPE}};
-    struct pa_objects *objects = waits->graph->objects;
-    uint32_t type = pa_type_of(objects, transport);
-    for (size_t i = 0; type != PA_NONE && i < sizeof(types) / sizeof(*types); i++) {
-        if (pa_text_is(&objects->text, objects->types.items[type].name, types[i].type))
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        if (pa_is_of_type(waits->graph->objects, transport, types[i].type))
             return types[i].kind;
     }
     return PA_WAITS_FUTURE;
@@ -56,16 +54,18 @@ static enum pa_wait_kind kind_of_type(struct pa_waits *waits, uint64_t transport
 static void read_transport(struct pa_waits *waits, uint64_t transport, bool writes, struct pa_waits_on *waits_on)
 {
     uint64_t inner, ignored;
-    for (uint32_t i = 0; i < MAX_TRANSPORTS && attribute(waits, transport, "_ssl_protocol", &inner) &&
-                         attribute(waits, inner, "_transport", &inner);
+    for (uint32_t i = 0; i < MAX_TRANSPORTS && attribute_but_none(waits, transport, "_ssl_protocol", &inner) &&
+                         attribute_but_none(waits, inner, "_transport", &inner);
          i++)
         transport = inner;
     waits_on->object = transport;
     waits_on->writes = writes;
-    if (attribute(waits, transport, "_sock", &ignored) && (waits_on->fd = int_attribute(waits, transport, "_sock_fd")) >= 0) {
+    if (attribute_but_none(waits, transport, "_sock", &ignored) &&
+        (waits_on->fd = int_attribute(waits, transport, "_sock_fd")) >= 0) {
         waits_on->kind = PA_WAITS_SOCKET;
         set_peer(waits, transport, waits_on);
-    } else if (attribute(waits, transport, "_pipe", &ignored) && (waits_on->fd = int_attribute(waits, transport, "_fileno")) >= 0) {
+    } else if (attribute_but_none(waits, transport, "_pipe", &ignored) &&
+               (waits_on->fd = int_attribute(waits, transport, "_fileno")) >= 0) {
         waits_on->kind = PA_WAITS_PIPE;
     } else {
         waits_on->kind = kind_of_type(waits, transport);
@@ -99,19 +99,9 @@ static void read_socket(struct pa_waits *waits, uint64_t iframe, const char *fun
 /* StreamWriter.drain() waits in a method of its protocol, which does not know of what. */
 static void read_drain(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on)
 {
-    struct pa_graph *graph = waits->graph;
-    const struct pa_stack *stacks = graph->codes->stacks.items;
-    uint32_t outer = stacks[graph->nodes.items[node].stack].outer;
-    const struct pa_frame *frame = &graph->codes->frames.items[stacks[outer].frame];
-    uint64_t self, transport;
-    if (outer == 0 || !pa_text_is(&graph->objects->text, frame->function, "StreamWriter.drain") ||
-        !pa_text_ends(&graph->objects->text, frame->file, "/asyncio/streams.py"))
-        return;
-    pa_task_objects(graph, node, &waits->links);
-    uint64_t coroutine = waits->links.count > 1 ? waits->links.items[1] : 0;
-    if (pa_kind_of(graph->objects, coroutine) == PA_KIND_COROUTINE &&
-        pa_variable_get(graph->codes, coroutine + PA_OFFSET(graph->layout, gen_iframe), "self", &self) &&
-        attribute(waits, self, "_transport", &transport))
+    uint64_t self, transport, iframe = pa_waits_outer_frame(waits, node, "StreamWriter.drain", "/asyncio/streams.py");
+    if (iframe != 0 && pa_variable_get(waits->graph->codes, iframe, "self", &self) &&
+        attribute_but_none(waits, self, "_transport", &transport))
         read_transport(waits, transport, true, waits_on);
 }
 
@@ -130,7 +120,7 @@ void pa_waits_on_io(struct pa_waits *waits, uint32_t node, uint64_t iframe, cons
         read_drain(waits, node, waits_on);
     } else if (strcmp(function, "StreamReader._wait_for_data") != 0) {
         read_socket(waits, iframe, function, waits_on);
-    } else if (attribute(waits, self, "_transport", &transport)) {
+    } else if (attribute_but_none(waits, self, "_transport", &transport)) {
         read_transport(waits, transport, false, waits_on);
     }
     if (waits_on->kind == PA_WAITS_FUTURE)

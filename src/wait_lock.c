@@ -16,25 +16,15 @@ static int64_t dict_length(struct pa_objects *objects, uint64_t dict)
 void pa_waits_on_limiter(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on)
 {
     struct pa_graph *graph = waits->graph;
-    const struct pa_stack *stacks = graph->codes->stacks.items;
-    uint32_t outer = waits_on->kind == PA_WAITS_EVENT ? stacks[graph->nodes.items[node].stack].outer : 0;
-    uint64_t event, self, queue;
-    if (outer == 0 || outer >= graph->codes->stacks.count)
-        return;
-    const struct pa_frame *frame = &graph->codes->frames.items[stacks[outer].frame];
-    if (!pa_text_is(&graph->objects->text, frame->function, "CapacityLimiter.acquire_on_behalf_of") ||
-        !pa_text_ends(&graph->objects->text, frame->file, "/anyio/_backends/_asyncio.py"))
-        return;
-    pa_task_objects(graph, node, &waits->links);
-    uint64_t coroutine = waits->links.count > 1 ? waits->links.items[1] : 0;
-    uint64_t iframe = coroutine + PA_OFFSET(graph->layout, gen_iframe);
-    if (pa_kind_of(graph->objects, coroutine) != PA_KIND_COROUTINE || !pa_variable_get(graph->codes, iframe, "event", &event) ||
-        event != waits_on->object || !pa_variable_get(graph->codes, iframe, "self", &self))
+    uint64_t event, self, queue, iframe = 0;
+    if (waits_on->kind == PA_WAITS_EVENT)
+        iframe = pa_waits_outer_frame(waits, node, "CapacityLimiter.acquire_on_behalf_of", "/anyio/_backends/_asyncio.py");
+    if (iframe == 0 || !pa_variable_get(graph->codes, iframe, "event", &event) || event != waits_on->object ||
+        !pa_variable_get(graph->codes, iframe, "self", &self))
         return;
     waits_on->kind = PA_WAITS_SEMAPHORE;
     waits_on->object = self;
-    waits_on->waiters =
-        pa_instance_attribute(graph->objects, self, "_wait_queue", &queue) ? dict_length(graph->objects, queue) : PA_WAIT_UNKNOWN;
+    waits_on->waiters = pa_attribute(graph, self, "_wait_queue", &queue) ? dict_length(graph->objects, queue) : PA_WAIT_UNKNOWN;
 }
 
 bool pa_waits_on_thread_lock(struct pa_waits *waits, uint32_t node, struct pa_waits_on *waits_on)

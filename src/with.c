@@ -7,8 +7,6 @@
 /* InternalDocs/exception_handling.md: big-endian, six bits a byte; the first byte of an entry is marked */
 enum { TABLE_START = 0x80, TABLE_MORE = 0x40, TABLE_BITS = 0x3f };
 
-enum { HAS_UNKNOWN = 0xff };
-
 /* An entry of an exception table, in code units. */
 struct handler {
     uint64_t start, end, target;
@@ -28,7 +26,7 @@ void pa_withs_init(struct pa_withs *withs, struct pa_codes *codes)
 void pa_withs_deinit(struct pa_withs *withs)
 {
     struct pa_work *work = withs->codes->objects->work;
-    pa_work_resize(work, withs->has, withs->has_count, 0);
+    pa_bytes_free(work, &withs->has);
     pa_array_free(work, &withs->places);
     pa_array_free(work, &withs->slots);
     pa_index_free(work, &withs->index);
@@ -127,18 +125,10 @@ uint8_t pa_withs_has(struct pa_withs *withs, uint32_t frame)
     if (codes->frames.items[frame].kind == PA_FRAME_AWAITABLE)
         return 0;
     uint32_t id = (uint32_t)(codes->frames.items[frame].key >> 32);
-    if (id >= withs->has_count) {
-        uint32_t count = codes->codes.count;
-        uint8_t *moved = pa_work_resize(codes->objects->work, withs->has, withs->has_count, count);
-        if (!moved)
-            return 0;
-        memset(moved + withs->has_count, HAS_UNKNOWN, count - withs->has_count);
-        withs->has = moved;
-        withs->has_count = count;
-    }
-    if (withs->has[id] == HAS_UNKNOWN)
-        withs->has[id] = find_any(codes, &codes->codes.items[id]);
-    return withs->has[id];
+    uint8_t *has = pa_byte_of(codes->objects->work, &withs->has, id, codes->codes.count);
+    if (has && *has == PA_BYTE_UNKNOWN)
+        *has = find_any(codes, &codes->codes.items[id]);
+    return has ? *has : 0;
 }
 
 /* The handler of an instruction. @return false if an exception there leaves the function. */
@@ -258,9 +248,6 @@ uint32_t pa_withs_iterated(struct pa_withs *withs, uint64_t iframe, uint64_t *fo
     const struct pa_layout *layout = objects->layout;
     struct pa_iframe frame;
     uint32_t variables, count = 0;
-    uint64_t bits;
-    bool is_int;
-    int64_t number;
     if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(withs->codes, iframe, &frame) ||
         !pa_memory_u32(objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
         variables > PA_MAX_VARIABLES)
@@ -270,7 +257,7 @@ uint32_t pa_withs_iterated(struct pa_withs *withs, uint64_t iframe, uint64_t *fo
     if (end < slot || end - slot > 8ull * PA_MAX_VALUE_STACK)
         return 0;
     for (; slot + 8 <= end && count < PA_MAX_WITHS && pa_work_step(objects->work); slot += 8) {
-        uint64_t object = pa_memory_u64(objects->memory, slot, &bits) ? pa_stackref(layout, bits, &is_int, &number) : 0;
+        uint64_t object = pa_slot_object(objects, slot);
         if (pa_kind_of(objects, object) == PA_KIND_ASYNC_GENERATOR)
             found[count++] = object;
     }

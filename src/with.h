@@ -28,8 +28,7 @@ struct pa_with_slot {
 
 struct pa_withs {
     struct pa_codes *codes;
-    uint8_t *has; /* by code object: what statements it has at all, enum pa_statements */
-    uint32_t has_count;
+    struct pa_bytes has; /* by code object: what statements it has at all, enum pa_statements */
     PA_ARRAY(struct pa_with_place) places;
     struct pa_index index;
     PA_ARRAY(struct pa_with_slot) slots;

@@ -161,6 +161,24 @@ void pa_addresses_free(struct pa_work *work, struct pa_addresses *set)
     pa_index_free(work, &set->index);
 }
 
+uint8_t *pa_byte_of(struct pa_work *work, struct pa_bytes *bytes, uint32_t id, uint32_t all)
+{
+    if (id >= bytes->count) {
+        uint8_t *moved = pa_work_resize(work, bytes->items, bytes->count, all);
+        if (!moved)
+            return NULL;
+        memset(moved + bytes->count, PA_BYTE_UNKNOWN, all - bytes->count);
+        *bytes = (struct pa_bytes){moved, all};
+    }
+    return &bytes->items[id];
+}
+
+void pa_bytes_free(struct pa_work *work, struct pa_bytes *bytes)
+{
+    pa_work_resize(work, bytes->items, bytes->count, 0);
+    *bytes = (struct pa_bytes){0};
+}
+
 struct pa_text pa_arena_add(struct pa_work *work, struct pa_arena *arena, const char *bytes, size_t length)
 {
     if (length == 0)

@@ -130,6 +130,17 @@ bool pa_addresses_add(struct pa_work *work, struct pa_addresses *set, uint64_t a
 
 void pa_addresses_free(struct pa_work *work, struct pa_addresses *set);
 
+/** A byte for each of some ids, all bits set (PA_BYTE_UNKNOWN) until it is known; all zero there are none. */
+struct pa_bytes {
+    uint8_t *items;
+    uint32_t count;
+};
+#define PA_BYTE_UNKNOWN 0xffu
+
+/** The byte of an id. @p all: how many ids there are by now. @return NULL without memory. */
+uint8_t *pa_byte_of(struct pa_work *work, struct pa_bytes *bytes, uint32_t id, uint32_t all);
+void pa_bytes_free(struct pa_work *work, struct pa_bytes *bytes);
+
 /** What an index answered lately, by a few bits of the key: a walk asks the same again and again. All bits set is an empty entry. */
 struct pa_recent {
     uint64_t key;
