@@ -155,6 +155,16 @@ void pa_blocked_read(struct pa_graph *graph, uint32_t id, struct pa_blocked *blo
     }
 }
 
+/* Modules/socketmodule.h, PySocketSockObject: sock_fd, sock_family, sock_type, sock_proto, errorhandler, sock_timeout (ns) */
+#define SOCKET_TIMEOUT 24u
+
+bool pa_socket_waits(struct pa_graph *graph, uint64_t socket)
+{
+    uint64_t timeout;
+    return socket != 0 && pa_memory_u64(graph->memory, socket + PA_OFFSET(graph->layout, object_size) + SOCKET_TIMEOUT, &timeout) &&
+           timeout != 0;
+}
+
 /* ---- threads of the module threading */
 
 /* Lib/threading.py, Thread: _ident is get_ident(), which is pthread_self(); it stays when the thread has ended. */
@@ -192,10 +202,10 @@ uint64_t pa_thread_object(struct pa_graph *graph, uint32_t id)
 uint32_t pa_threads_not_daemon(struct pa_graph *graph, uint64_t *threads, uint32_t capacity)
 {
     struct pa_dict_iterator iterator;
-    uint64_t active, key, thread, value;
+    uint64_t key, thread, value;
     int64_t daemon;
     uint32_t count = 0;
-    if (!pa_module_attribute(graph->objects, "threading", "_active", &active) || !pa_dict_begin(graph->objects, active, &iterator))
+    if (!begin_active(graph, &iterator))
         return 0;
     while (pa_dict_next(graph->objects, &iterator, &key, &thread)) {
         if (pa_type_of(graph->objects, thread) == PA_NONE || pa_is_of_type(graph->objects, thread, "_MainThread") ||

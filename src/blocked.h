@@ -49,6 +49,9 @@ struct pa_blocked {
 /** What a thread (index) is blocked in. */
 void pa_blocked_read(struct pa_graph *graph, uint32_t thread, struct pa_blocked *blocked);
 
+/** Whether a socket object's methods wait: it has no timeout, or one of more than 0. asyncio's have 0. */
+bool pa_socket_waits(struct pa_graph *graph, uint64_t socket);
+
 /** The thread (index) that a threading.Thread is; PA_NONE if it is none, or does not run. */
 uint32_t pa_thread_of_object(struct pa_graph *graph, uint64_t object);
 

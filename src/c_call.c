@@ -5,16 +5,6 @@
 
 #include <math.h>
 
-/* A slot of a frame's value stack as an object; 0 for none, or for an int that is no object. */
-static uint64_t slot(struct pa_codes *codes, uint64_t address)
-{
-    struct pa_objects *objects = codes->objects;
-    uint64_t bits;
-    bool is_int;
-    int64_t number;
-    return pa_memory_u64(objects->memory, address, &bits) ? pa_stackref(objects->layout, bits, &is_int, &number) : 0;
-}
-
 static void copy_type_name(struct pa_objects *objects, uint32_t type, char *text, uint32_t capacity)
 {
     if (type == PA_NONE)
@@ -110,7 +100,7 @@ static bool read_callable(struct pa_codes *codes, uint64_t function, uint64_t se
             return false;
         if (call->count == 0 || strcmp(call->name, "run") != 0 || pa_kind_of(objects, call->self) != PA_KIND_CONTEXT)
             return true;
-        function = slot(codes, call->arguments);
+        function = pa_slot_object(codes->objects, call->arguments);
         self = 0;
         call->arguments += 8;
         call->count--;
@@ -122,19 +112,45 @@ static bool read_callable(struct pa_codes *codes, uint64_t function, uint64_t se
 static bool read_at(struct pa_codes *codes, uint64_t callable, uint32_t count, struct pa_c_call *call)
 {
     *call = (struct pa_c_call){.arguments = callable + 16, .count = count};
-    return read_callable(codes, slot(codes, callable), slot(codes, callable + 8), call);
+    return read_callable(codes, pa_slot_object(codes->objects, callable), pa_slot_object(codes->objects, callable + 8), call);
 }
 
 /* CALL_FUNCTION_EX, function(*args, **keywords): the callable, NULL, a tuple, a dict or NULL. */
 static bool read_unpacked(struct pa_codes *codes, uint64_t callable, struct pa_c_call *call)
 {
-    uint64_t tuple = slot(codes, callable + 16), keywords = slot(codes, callable + 24), items, count;
-    if (slot(codes, callable + 8) != 0 || pa_kind_of(codes->objects, tuple) != PA_KIND_TUPLE ||
+    uint64_t tuple = pa_slot_object(codes->objects, callable + 16), keywords = pa_slot_object(codes->objects, callable + 24), items,
+             count;
+    if (pa_slot_object(codes->objects, callable + 8) != 0 || pa_kind_of(codes->objects, tuple) != PA_KIND_TUPLE ||
         (keywords != 0 && pa_kind_of(codes->objects, keywords) != PA_KIND_DICT) ||
         !pa_sequence(codes->objects, tuple, &items, &count) || count > PA_MAX_VARIABLES)
         return false;
     *call = (struct pa_c_call){.arguments = items, .count = (uint32_t)count};
-    return read_callable(codes, slot(codes, callable), 0, call);
+    return read_callable(codes, pa_slot_object(codes->objects, callable), 0, call);
+}
+
+/* How many words lie above the callable and its object at a call: the arguments and, of CALL_KW, the names. -1: it is another instruction. */
+static int32_t words_at(const struct pa_version *version, uint8_t opcode, uint8_t arguments)
+{
+    if (opcode == version->op_call_kw || opcode == version->op_instrumented_call_kw ||
+        (opcode >= version->op_call_kw_first && opcode <= version->op_call_kw_last))
+        return arguments + 1;
+    return opcode == version->op_call || opcode == version->op_instrumented_call ||
+                   (opcode >= version->op_call_first && opcode <= version->op_call_last)
+               ? arguments
+               : -1;
+}
+
+/* Another instruction than CALL and CALL_KW, or one that a tool has replaced: by what lies on the stack, as if it were one of the three. */
+static bool read_any(struct pa_codes *codes, uint64_t bottom, uint64_t top, uint8_t count, struct pa_c_call *call)
+{
+    uint64_t used = 8ull * (count + 2u);
+    if (top - bottom >= used && read_at(codes, top - used, count, call))
+        return true;
+    /* With keywords a tuple of their names lies on top. */
+    if (top - bottom >= used + 8 && pa_kind_of(codes->objects, pa_slot_object(codes->objects, top - 8)) == PA_KIND_TUPLE &&
+        read_at(codes, top - used - 8, count, call))
+        return true;
+    return top - bottom >= 32 && read_unpacked(codes, top - 32, call);
 }
 
 bool pa_c_call_read(struct pa_codes *codes, uint64_t iframe, struct pa_c_call *call)
@@ -142,25 +158,24 @@ bool pa_c_call_read(struct pa_codes *codes, uint64_t iframe, struct pa_c_call *c
     const struct pa_layout *layout = codes->objects->layout;
     struct pa_iframe frame;
     uint32_t variables;
-    uint8_t count;
-    /* _Py_CODEUNIT: opcode, oparg. No call with 256 arguments or more waits for anything. */
+    uint8_t unit[2]; /* _Py_CODEUNIT: opcode, oparg. No call with 256 arguments or more waits for anything. */
     if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(codes, iframe, &frame) ||
-        !pa_memory_u8(codes->objects->memory, frame.position.instruction + 1, &count) ||
+        !pa_memory_read(codes->objects->memory, frame.position.instruction, sizeof(unit), unit) ||
         pa_code_at(codes, frame.position.executable) == PA_NONE ||
         !pa_memory_u32(codes->objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
         variables > PA_MAX_VARIABLES || frame.stackpointer % 8 != 0)
         return false;
     uint64_t bottom = iframe + PA_OFFSET(layout, frame_localsplus) + 8ull * variables, top = frame.stackpointer;
-    uint64_t used = 8ull * (count + 2u);
-    if (top < bottom || top - bottom > 8ull * PA_MAX_VARIABLES)
+    if (top < bottom || top - bottom > 8ull * PA_MAX_VALUE_STACK)
         return false;
-    if (top - bottom >= used && read_at(codes, top - used, count, call))
-        return true;
-    /* With keywords a tuple of their names lies on top. */
-    if (top - bottom >= used + 8 && pa_kind_of(codes->objects, slot(codes, top - 8)) == PA_KIND_TUPLE &&
-        read_at(codes, top - used - 8, count, call))
-        return true;
-    return top - bottom >= 32 && read_unpacked(codes, top - 32, call);
+    int32_t words = words_at(layout->version, unit[0], unit[1]);
+    uint64_t used = 8 * (uint64_t)(uint32_t)(words + 2);
+    if (words < 0)
+        return read_any(codes, bottom, top, unit[1], call);
+    if (top - bottom < used || !read_at(codes, top - used, unit[1], call))
+        return false;
+    call->at_call = true;
+    return true;
 }
 
 double pa_c_call_number(struct pa_codes *codes, const struct pa_c_call *call, uint32_t place)
@@ -173,4 +188,9 @@ double pa_c_call_number(struct pa_codes *codes, const struct pa_c_call *call, ui
         return NAN;
     uint64_t object = pa_stackref(objects->layout, bits, &is_int, &number);
     return is_int ? (double)number : pa_number_read(objects, object);
+}
+
+bool pa_c_call_acquires(const struct pa_c_call *call)
+{
+    return strcmp(call->name, "acquire") == 0 || strcmp(call->name, "__enter__") == 0 || strcmp(call->name, "acquire_lock") == 0;
 }

@@ -22,17 +22,6 @@ struct setters {
     bool made;
 };
 
-/* Modules/socketmodule.h, PySocketSockObject: four int, sock_fd to sock_proto, and errorhandler stand before sock_timeout. */
-#define SOCKET_TIMEOUT 24u
-
-/* A socket with a timeout of 0 does not wait. asyncio's have that. */
-static bool is_waiting_socket(struct pa_graph *graph, uint64_t socket)
-{
-    uint64_t timeout;
-    return socket != 0 && pa_memory_u64(graph->memory, socket + PA_OFFSET(graph->layout, object_size) + SOCKET_TIMEOUT, &timeout) &&
-           timeout != 0;
-}
-
 /* Whether the thread certainly waits, for what only others can give it. That it reads a file is no finding, nor that it polls. */
 static bool is_blocked(struct pa_graph *graph, uint32_t thread, const struct pa_blocked *blocked)
 {
@@ -46,7 +35,7 @@ static bool is_blocked(struct pa_graph *graph, uint32_t thread, const struct pa_
     case PA_BLOCKED_FUTURES:
         return pa_thread_awaited_lock(graph, thread, NULL) != 0;
     case PA_BLOCKED_SOCKET:
-        return is_waiting_socket(graph, blocked->object);
+        return pa_socket_waits(graph, blocked->object);
     case PA_BLOCKED_SLEEP:
     case PA_BLOCKED_QUEUE:
     case PA_BLOCKED_THREAD:

@@ -26,18 +26,9 @@ static void print_tasks(struct pa_printer *printer, const struct pa_finding *fin
     }
 }
 
-/* "Lock 0x7f…" */
-static void print_type_and_address(struct pa_printer *printer, uint64_t object)
-{
-    struct pa_text type = pa_type_name_of(printer->graph->objects, object);
-    pa_out_target(printer->out, PA_STYLE_FUNCTION, pa_arena_text(&printer->graph->objects->text, type), type.length);
-    pa_out(printer->out, PA_STYLE_PLAIN, " ");
-    pa_out_address(printer->out, object);
-}
-
 static void print_object(struct pa_printer *printer, const struct pa_finding *finding, uint32_t place)
 {
-    print_type_and_address(printer, pa_finding_object(printer->view->findings, finding, place));
+    pa_print_object(printer, pa_finding_object(printer->view->findings, finding, place));
 }
 
 static void print_party(struct pa_printer *printer, const struct pa_finding_step *step)
@@ -67,7 +58,7 @@ static void print_deadlock(struct pa_printer *printer, const struct pa_finding *
         words(printer, i > 0 ? ", which " : " ");
         words(printer, own_thread ? "is run by " : "waits for ");
         if (steps[i].object != 0) {
-            print_type_and_address(printer, steps[i].object);
+            pa_print_object(printer, steps[i].object);
             words(printer, finding->step_count == 1 ? ", which it holds itself" : ", held by ");
         }
         if (steps[i].object == 0 || finding->step_count > 1)

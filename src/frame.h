@@ -6,11 +6,26 @@
 
 #include "code.h"
 
-/** What a _PyStackRef refers to. Include/internal/pycore_stackref.h: 3 in the low bits is a small int, a masked 0 is no object. */
+/** The object that a _PyStackRef refers to; 0: none. Include/internal/pycore_stackref.h: 3 in the low bits is a small int, a masked 0 is no object. */
 static inline uint64_t pa_stackref_object(const struct pa_layout *layout, uint64_t bits)
 {
     uint64_t mask = layout->free_threaded ? layout->version->tag_mask_free_threaded : layout->version->tag_mask;
     return (bits & 3) == 3 ? 0 : bits & ~mask;
+}
+
+/** The same, telling a tagged int, which is no object: it sets @p is_int and @p number. */
+static inline uint64_t pa_stackref(const struct pa_layout *layout, uint64_t bits, bool *is_int, int64_t *number)
+{
+    *is_int = (bits & 3) == 3;
+    *number = *is_int ? (int64_t)bits >> 2 : 0;
+    return pa_stackref_object(layout, bits);
+}
+
+/** What the _PyStackRef at an address of the target refers to, likewise. */
+static inline uint64_t pa_slot_object(struct pa_objects *objects, uint64_t address)
+{
+    uint64_t bits;
+    return pa_memory_u64(objects->memory, address, &bits) ? pa_stackref_object(objects->layout, bits) : 0;
 }
 
 /** What an interpreter frame holds that we use. */

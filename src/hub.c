@@ -3,9 +3,6 @@
 
 #include "c_call.h"
 
-/* Modules/socketmodule.h, PySocketSockObject: sock_fd, sock_family, sock_type, sock_proto, errorhandler, sock_timeout (ns; 0: does not block) */
-#define SOCKET_TIMEOUT 24u
-
 /* Whether an argument of a call is there and true, or is not there and so by default. */
 static bool is_true(struct pa_graph *graph, const struct pa_c_call *call, uint32_t place)
 {
@@ -16,13 +13,11 @@ static bool is_true(struct pa_graph *graph, const struct pa_c_call *call, uint32
 /* Whether the function waits in any case: until something happens, or for a time. */
 static bool waits(struct pa_graph *graph, const struct pa_blocked *blocked, const struct pa_c_call *call)
 {
-    uint64_t timeout;
     switch (blocked->kind) {
     case PA_BLOCKED_SLEEP:
         return pa_c_call_number(graph->codes, call, 0) > 0;
     case PA_BLOCKED_SOCKET:
-        return pa_memory_u64(graph->memory, call->self + PA_OFFSET(graph->layout, object_size) + SOCKET_TIMEOUT, &timeout) &&
-               timeout != 0;
+        return pa_socket_waits(graph, call->self);
     case PA_BLOCKED_RESOLVE:
         return true;
     case PA_BLOCKED_LOCK:

@@ -213,20 +213,3 @@ bool pa_class_is_named(struct pa_objects *objects, uint64_t type, const char *na
     }
     return false;
 }
-
-uint64_t pa_stackref(const struct pa_layout *layout, uint64_t bits, bool *is_int, int64_t *number)
-{
-    uint64_t mask = layout->free_threaded ? layout->version->tag_mask_free_threaded : layout->version->tag_mask;
-    /* Include/internal/pycore_stackref.h: 3 in the low bits is a small int; without them no bit set is no object. */
-    *is_int = (bits & 3) == 3;
-    *number = *is_int ? (int64_t)bits >> 2 : 0;
-    return *is_int ? 0 : bits & ~mask;
-}
-
-uint64_t pa_slot_object(struct pa_objects *objects, uint64_t address)
-{
-    uint64_t bits;
-    bool is_int;
-    int64_t number;
-    return pa_memory_u64(objects->memory, address, &bits) ? pa_stackref(objects->layout, bits, &is_int, &number) : 0;
-}

@@ -53,10 +53,4 @@ bool pa_is_instance(struct pa_objects *objects, uint64_t object, const char *bui
 /** Whether a class or one of its bases, which are known by tp_mro, is called @p name; those of static types are not asked. */
 bool pa_class_is_named(struct pa_objects *objects, uint64_t type, const char *name);
 
-/** The object that the _PyStackRef at an address of the target refers to; 0 for none, and for a tagged int. */
-uint64_t pa_slot_object(struct pa_objects *objects, uint64_t address);
-
-/** The object that a _PyStackRef refers to, 0 for none. A tagged int, which is no object, sets @p is_int and @p number. */
-uint64_t pa_stackref(const struct pa_layout *layout, uint64_t bits, bool *is_int, int64_t *number);
-
 #endif

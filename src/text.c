@@ -53,6 +53,14 @@ void pa_print_short(struct pa_printer *printer, uint32_t node)
     pa_out_target(printer->out, PA_STYLE_VARIABLE, name, length);
 }
 
+void pa_print_object(struct pa_printer *printer, uint64_t object)
+{
+    struct pa_text type = pa_type_name_of(printer->graph->objects, object);
+    pa_out_target(printer->out, PA_STYLE_FUNCTION, pa_arena_text(&printer->graph->objects->text, type), type.length);
+    pa_out(printer->out, PA_STYLE_PLAIN, " ");
+    pa_out_address(printer->out, object);
+}
+
 void pa_print_place(struct pa_printer *printer, uint32_t frame)
 {
     if (frame == PA_NONE)

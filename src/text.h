@@ -50,6 +50,8 @@ const char *pa_printer_name(struct pa_printer *printer, uint32_t node, uint32_t 
 void pa_print_node(struct pa_printer *printer, uint32_t node);
 /** "Task-1", for running text; a future is its address */
 void pa_print_short(struct pa_printer *printer, uint32_t node);
+/** "Lock 0x7f…": any object */
+void pa_print_object(struct pa_printer *printer, uint64_t object);
 /** "in fetch (app.py:16)"; nothing for PA_NONE */
 void pa_print_place(struct pa_printer *printer, uint32_t frame);
 /** frame_text.c: "  |   File 'app.py', line 16, in async fetch()", indented by @p spaces; with --source the line itself below. @p iframe is

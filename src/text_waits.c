@@ -7,14 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static void print_object(struct pa_printer *printer, uint64_t object)
-{
-    struct pa_text type = pa_type_name_of(printer->graph->objects, object);
-    pa_out_target(printer->out, PA_STYLE_FUNCTION, pa_arena_text(&printer->graph->objects->text, type), type.length);
-    pa_out(printer->out, PA_STYLE_PLAIN, " ");
-    pa_out_address(printer->out, object);
-}
-
 static void print_counted(struct pa_printer *printer, int64_t count, const char *one, const char *many)
 {
     if (count < 0)
@@ -101,7 +93,7 @@ static void print_executor(struct pa_printer *printer, const struct pa_waits_on 
 {
     struct pa_output *out = printer->out;
     if (waits_on->object != 0)
-        print_object(printer, waits_on->object);
+        pa_print_object(printer, waits_on->object);
     else
         pa_out(out, PA_STYLE_PLAIN, "an executor that is gone");
     if (single && waits_on->thread != PA_NONE) {
@@ -146,16 +138,16 @@ static void print_waited_for(struct pa_printer *printer, const struct pa_waits_o
         print_executor(printer, waits_on, single);
         break;
     case PA_WAITS_TASKGROUP:
-        print_object(printer, waits_on->object);
+        pa_print_object(printer, waits_on->object);
         print_left(printer, waits_on);
         break;
     case PA_WAITS_QUEUE_GET:
     case PA_WAITS_QUEUE_PUT:
-        print_object(printer, waits_on->object);
+        pa_print_object(printer, waits_on->object);
         print_queue(printer, waits_on);
         break;
     default:
-        print_object(printer, waits_on->object);
+        pa_print_object(printer, waits_on->object);
         print_counted(printer, waits_on->waiters, "waiter", "waiters");
         break;
     }

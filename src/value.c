@@ -284,7 +284,8 @@ void pa_value_render(struct pa_values *values, const char *name, uint32_t name_l
     end(values, object, value);
 }
 
-void pa_value_render_int(struct pa_values *values, const char *name, uint32_t name_length, int64_t number, struct pa_value *value)
+/* A tagged int, which is no object (pa_stackref()). */
+static void render_int(struct pa_values *values, const char *name, uint32_t name_length, int64_t number, struct pa_value *value)
 {
     enum pa_telling telling = values->limits.secrets ? PA_NOT_TELLING : pa_telling_name(name, name_length);
     begin(values);
@@ -300,7 +301,7 @@ void pa_value_render_variable(struct pa_values *values, const struct pa_variable
     if (variable->object != 0)
         pa_value_render(values, variable->name, variable->name_length, variable->object, value);
     else
-        pa_value_render_int(values, variable->name, variable->name_length, variable->number, value);
+        render_int(values, variable->name, variable->name_length, variable->number, value);
 }
 
 void pa_value_render_message(struct pa_values *values, uint64_t exception, struct pa_value *value)

@@ -48,9 +48,6 @@ void pa_values_free(struct pa_values *values);
 /** Render the object at @p object. @p name is that of the variable or attribute that holds it: it may tell of a secret. May be "". */
 void pa_value_render(struct pa_values *values, const char *name, uint32_t name_length, uint64_t object, struct pa_value *value);
 
-/** Likewise a tagged int, which is no object (pa_stackref()). */
-void pa_value_render_int(struct pa_values *values, const char *name, uint32_t name_length, int64_t number, struct pa_value *value);
-
 /** Render what a variable refers to. */
 void pa_value_render_variable(struct pa_values *values, const struct pa_variables *variable, struct pa_value *value);
 
