@@ -155,20 +155,18 @@ static bool read_any(struct pa_codes *codes, uint64_t bottom, uint64_t top, uint
 
 bool pa_c_call_read(struct pa_codes *codes, uint64_t iframe, struct pa_c_call *call)
 {
-    const struct pa_layout *layout = codes->objects->layout;
     struct pa_iframe frame;
-    uint32_t variables;
+    uint64_t bottom;
     uint8_t unit[2]; /* _Py_CODEUNIT: opcode, oparg. No call with 256 arguments or more waits for anything. */
-    if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(codes, iframe, &frame) ||
+    if (!pa_iframe_read(codes, iframe, &frame) ||
         !pa_memory_read(codes->objects->memory, frame.position.instruction, sizeof(unit), unit) ||
-        pa_code_at(codes, frame.position.executable) == PA_NONE ||
-        !pa_memory_u32(codes->objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
-        variables > PA_MAX_VARIABLES || frame.stackpointer % 8 != 0)
+        pa_code_at(codes, frame.position.executable) == PA_NONE || !pa_iframe_stack(codes, iframe, &frame, &bottom) ||
+        frame.stackpointer % 8 != 0)
         return false;
-    uint64_t bottom = iframe + PA_OFFSET(layout, frame_localsplus) + 8ull * variables, top = frame.stackpointer;
+    uint64_t top = frame.stackpointer;
     if (top < bottom || top - bottom > 8ull * PA_MAX_VALUE_STACK)
         return false;
-    int32_t words = words_at(layout->version, unit[0], unit[1]);
+    int32_t words = words_at(codes->objects->layout->version, unit[0], unit[1]);
     uint64_t used = 8 * (uint64_t)(uint32_t)(words + 2);
     if (words < 0)
         return read_any(codes, bottom, top, unit[1], call);

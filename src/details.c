@@ -181,7 +181,7 @@ static uint64_t greenlet_iframe(const struct pa_graph *graph, uint32_t place)
     if (greenlet == 0 || inner >= graph->greenlets.items[greenlet - 1].frame_count)
         return 0;
     const struct pa_thread_frame *frame = &graph->greenlet_frames.items[graph->greenlets.items[greenlet - 1].first_frame + inner];
-    return frame->is_gen ? frame->object + PA_OFFSET(graph->layout, gen_iframe) : frame->object;
+    return pa_thread_frame_address(graph, frame);
 }
 
 void pa_task_iframes(struct pa_graph *graph, uint32_t node, struct pa_links *links)

@@ -47,12 +47,19 @@ static uint32_t executor_at(struct pa_executors *executors, uint64_t queue, uint
     return id;
 }
 
+/* What was submitted with this concurrent.futures.Future; NULL: nothing. */
+static const struct pa_submitted *find_submitted(const struct pa_executors *executors, uint64_t future)
+{
+    uint32_t id = pa_index_find(&executors->submitted_index, executors->submitted.items, sizeof(struct pa_submitted), future);
+    return id == PA_NONE ? NULL : &executors->submitted.items[id];
+}
+
 /* Note a _WorkItem: its future. */
 static void add_item(struct pa_executors *executors, uint64_t item, uint32_t executor, uint32_t thread, uint64_t place)
 {
     struct pa_graph *graph = executors->graph;
     uint64_t future;
-    if (!pa_attribute(graph, item, "future", &future) || pa_executors_find(executors, future))
+    if (!pa_attribute(graph, item, "future", &future) || find_submitted(executors, future))
         return;
     struct pa_submitted *submitted = pa_array_push(graph->work, &executors->submitted, PA_MAX_SUBMITTED);
     if (!submitted)
@@ -164,12 +171,6 @@ void pa_executors_free(struct pa_executors *executors)
     executors->made = false;
 }
 
-const struct pa_submitted *pa_executors_find(const struct pa_executors *executors, uint64_t future)
-{
-    uint32_t id = pa_index_find(&executors->submitted_index, executors->submitted.items, sizeof(struct pa_submitted), future);
-    return id == PA_NONE ? NULL : &executors->submitted.items[id];
-}
-
 /* The first callback of a future: in C it has a place of its own, in Python it stands in a list of (callback, context). */
 static uint64_t first_callback(struct pa_graph *graph, uint64_t future)
 {
@@ -198,7 +199,7 @@ const struct pa_submitted *pa_executors_behind(const struct pa_executors *execut
         return NULL;
     uint32_t count = pa_function_cells(graph->objects, callback, held);
     for (uint32_t i = 0; i < count; i++) {
-        const struct pa_submitted *found = pa_executors_find(executors, held[i]);
+        const struct pa_submitted *found = find_submitted(executors, held[i]);
         if (found)
             return found;
     }

@@ -41,9 +41,6 @@ struct pa_executors {
 void pa_executors_make(struct pa_executors *executors, struct pa_graph *graph);
 void pa_executors_free(struct pa_executors *executors);
 
-/** What was submitted with this concurrent.futures.Future; NULL: nothing. */
-const struct pa_submitted *pa_executors_find(const struct pa_executors *executors, uint64_t future);
-
 /**
  * What was submitted and is behind a future of asyncio: what run_in_executor(), to_thread() and wrap_future() return. Its first callback
  * cancels the other one with it. NULL: nothing that is known.

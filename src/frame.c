@@ -26,6 +26,18 @@ bool pa_iframe_read(struct pa_codes *codes, uint64_t address, struct pa_iframe *
     return bytes != NULL;
 }
 
+bool pa_iframe_stack(struct pa_codes *codes, uint64_t address, const struct pa_iframe *iframe, uint64_t *bottom)
+{
+    const struct pa_layout *layout = codes->objects->layout;
+    uint32_t variables;
+    if (!PA_HAS(layout, code_nlocalsplus) ||
+        !pa_memory_u32(codes->objects->memory, iframe->position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
+        variables > PA_MAX_VARIABLES)
+        return false;
+    *bottom = address + PA_OFFSET(layout, frame_localsplus) + 8ull * variables;
+    return true;
+}
+
 bool pa_iframe_is_complete(struct pa_codes *codes, const struct pa_iframe *iframe)
 {
     const struct pa_version *version = codes->objects->layout->version;

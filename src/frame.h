@@ -43,6 +43,9 @@ struct pa_iframe {
  */
 bool pa_iframe_read(struct pa_codes *codes, uint64_t address, struct pa_iframe *iframe);
 
+/** Where the value stack of the interpreter frame at @p address begins: behind its variables. @return false if it cannot be told. */
+bool pa_iframe_stack(struct pa_codes *codes, uint64_t address, const struct pa_iframe *iframe, uint64_t *bottom);
+
 /** Whether it is a frame of Python code that has begun: entry frames and trampolines of the interpreter are none. */
 bool pa_iframe_is_complete(struct pa_codes *codes, const struct pa_iframe *iframe);
 

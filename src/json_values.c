@@ -21,7 +21,8 @@ static void write_members(struct pa_output *out, struct pa_objects *objects, con
                   value->hidden ? "true" : "false");
 }
 
-void pa_json_value(struct pa_output *out, struct pa_objects *objects, const struct pa_value *value)
+/* {"type", "address", "value", "truncated", "hidden"} */
+static void write_value(struct pa_output *out, struct pa_objects *objects, const struct pa_value *value)
 {
     pa_out(out, PA_STYLE_PLAIN, "{");
     write_members(out, objects, value);
@@ -41,7 +42,7 @@ static void write_frame(struct pa_output *out, struct pa_graph *graph, struct pa
         pa_out(out, PA_STYLE_PLAIN, comma);
         pa_out_json(out, variables.name, variables.name_length);
         pa_out(out, PA_STYLE_PLAIN, ": ");
-        pa_json_value(out, graph->objects, &value);
+        write_value(out, graph->objects, &value);
         comma = ", ";
     }
     pa_out(out, PA_STYLE_PLAIN, "}");

@@ -147,7 +147,8 @@ const char *pa_source_name(enum pa_source source)
     return names[source];
 }
 
-const struct pa_version *pa_version_find(uint32_t hexversion)
+/* The data of a minor version; NULL if it is none that is known, or a pre-release. */
+static const struct pa_version *find_version(uint32_t hexversion)
 {
     static const struct pa_version *const versions[] = {&pa_version_3_14, &pa_version_3_15, NULL};
     /* Tables of pre-releases (release level below 0xf) moved from one to the next. */
@@ -241,7 +242,7 @@ enum pa_status pa_layout_read_runtime(struct pa_layout *layout, struct pa_memory
         return pa_fail(error, capacity, "the debug offsets at 0x%llx cannot be read", (unsigned long long)runtime);
     layout->hexversion = (uint32_t)words[1];
     layout->free_threaded = words[2] != 0;
-    const struct pa_version *version = words[1] <= UINT32_MAX ? pa_version_find(layout->hexversion) : NULL;
+    const struct pa_version *version = words[1] <= UINT32_MAX ? find_version(layout->hexversion) : NULL;
     if (!version)
         return pa_fail(error, capacity, "no table for version 0x%llx", (unsigned long long)words[1]);
     if (!read_words(memory, runtime + RUNTIME_HEADER_WORDS * 8, words, version->slot_count))

@@ -110,9 +110,6 @@ extern const struct pa_field_info pa_field_info[PA_F_COUNT];
 /** "published", "derived", … */
 const char *pa_source_name(enum pa_source source);
 
-/** The data of a minor version, or NULL if it is not supported. */
-const struct pa_version *pa_version_find(uint32_t hexversion);
-
 /**
  * Fill in the part of the layout that _Py_DebugOffsets at @p runtime gives, with what follows from it.
  *

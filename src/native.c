@@ -320,11 +320,12 @@ static void add_separately(struct pa_native *native)
         push_python(native, thread->first_frame, thread->frame_count);
 }
 
-bool pa_native_read(struct pa_native *native, struct pa_graph *graph, uint32_t number)
+/* Unwind and put together. */
+static void read_native(struct pa_native *native, struct pa_graph *graph, uint32_t number)
 {
     *native = (struct pa_native){.graph = graph, .number = number};
     if (!unwind(native))
-        return false;
+        return;
     native->interpreter = file_at(native, graph->runtime, native->frames.items[0].object);
     cut_guesses(native);
     cut_greenlet(native);
@@ -337,10 +338,9 @@ bool pa_native_read(struct pa_native *native, struct pa_graph *graph, uint32_t n
     while (native->first_foreign < native->merged.count && native->merged.items[native->first_foreign].thread_frame == PA_NONE &&
            !pa_native_is_foreign(native, native->merged.items[native->first_foreign].native))
         native->first_foreign++;
-    return graph->work->fatal == PA_OK;
 }
 
-void pa_native_deinit(struct pa_native *native)
+static void free_native(struct pa_native *native)
 {
     struct pa_work *work = native->graph->work;
     pa_array_free(work, &native->frames);
@@ -357,14 +357,14 @@ const struct pa_native *pa_natives_get(struct pa_natives *natives, struct pa_gra
     }
     struct pa_native *slot = number ? pa_array_push(graph->work, natives, PA_NONE) : NULL;
     if (slot)
-        pa_native_read(slot, graph, number);
+        read_native(slot, graph, number);
     return slot;
 }
 
 void pa_natives_deinit(struct pa_natives *natives, struct pa_work *work)
 {
     for (uint32_t i = 0; i < natives->count; i++)
-        pa_native_deinit(&natives->items[i]);
+        free_native(&natives->items[i]);
     pa_array_free(work, natives);
 }
 

@@ -47,22 +47,17 @@ struct pa_native {
     char why[160];
 };
 
-/**
- * Unwind and put together.
- *
- * @param number The debugger's number of a thread, which need not run Python.
- * @return false if the debugger cannot unwind it; the list then is empty.
- */
-bool pa_native_read(struct pa_native *native, struct pa_graph *graph, uint32_t number);
-void pa_native_deinit(struct pa_native *native);
-
 /** The merged stacks of several threads, each read when it is first asked for. */
 struct pa_natives {
     struct pa_native *items;
     uint32_t count, capacity;
 };
 
-/** That of the debugger's thread @p number; NULL for 0 and without memory. Valid until that of another thread is asked for. */
+/**
+ * That of the debugger's thread @p number, which need not run Python; its lists are empty if the debugger cannot unwind it.
+ *
+ * @return NULL for 0 and without memory. Valid until that of another thread is asked for.
+ */
 const struct pa_native *pa_natives_get(struct pa_natives *natives, struct pa_graph *graph, uint32_t number);
 void pa_natives_deinit(struct pa_natives *natives, struct pa_work *work);
 

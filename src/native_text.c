@@ -306,7 +306,7 @@ bool pa_print_native_stack(struct pa_printer *printer, uint32_t spaces, uint32_t
 }
 
 /* "* Thread 3 "worker"" and all that stands on its stack. */
-void pa_print_native_thread(struct pa_printer *printer, uint32_t number, const char *name)
+static void print_thread(struct pa_printer *printer, uint32_t number, const char *name)
 {
     struct pa_output *out = printer->out;
     const struct pa_native *native = pa_natives_get(&printer->natives, printer->graph, number);
@@ -352,7 +352,7 @@ void pa_print_native_threads(struct pa_printer *printer)
     pa_debugger_threads(printer->graph->work, &infos);
     for (uint32_t i = 0; i < infos.count && pa_work_step(printer->graph->work); i++) {
         if (pa_native_wanted(printer->graph, printer->request, &infos, i) && !pa_native_is_shown(printer, infos.items[i].number))
-            pa_print_native_thread(printer, infos.items[i].number, infos.items[i].name);
+            print_thread(printer, infos.items[i].number, infos.items[i].name);
     }
     pa_array_free(printer->graph->work, &infos);
 }

@@ -372,7 +372,8 @@ uint32_t pa_type_at(struct pa_objects *objects, uint64_t address)
     return id;
 }
 
-uint32_t pa_utf8_encode(uint32_t c, char *out)
+/* Bytes of text that @p c takes; writes them. Code points that Unicode has not become U+FFFD. */
+static uint32_t encode(uint32_t c, char *out)
 {
     if (c < 0x80) {
         out[0] = (char)c;
@@ -467,7 +468,7 @@ bool pa_str_read_some(struct pa_objects *objects, uint64_t address, uint32_t lim
             uint32_t c = storage.width == 1   ? bytes[i]
                          : storage.width == 2 ? bytes[2 * i] | (uint32_t)bytes[2 * i + 1] << 8
                                               : pa_get_u32(bytes, 4 * i);
-            out += pa_utf8_encode(c, text + out);
+            out += encode(c, text + out);
         }
         done += part;
     }

@@ -211,9 +211,6 @@ bool pa_int_read(struct pa_objects *objects, uint64_t address, int64_t *value);
 /** A float or an int; NaN if the object is neither. */
 double pa_number_read(struct pa_objects *objects, uint64_t object);
 
-/** Bytes of text that @p c takes; writes them. Code points that Unicode has not become U+FFFD. */
-uint32_t pa_utf8_encode(uint32_t c, char *out);
-
 /** Going through a set, in slot order. */
 struct pa_set_iterator {
     uint64_t table;

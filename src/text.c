@@ -16,7 +16,8 @@ const char *pa_activity_name(enum pa_activity activity)
     return names[activity];
 }
 
-const char *pa_printer_name(struct pa_printer *printer, uint32_t node, uint32_t *length)
+/* A task's name without secrets, in the printer's scratch until the next call. */
+static const char *name_of(struct pa_printer *printer, uint32_t node, uint32_t *length)
 {
     pa_task_name(printer->graph, node, printer->name, length);
     if (printer->request->flags & PA_REQUEST_SHOW_SECRETS)
@@ -30,7 +31,7 @@ void pa_print_node(struct pa_printer *printer, uint32_t node)
     struct pa_output *out = printer->out;
     if (printer->graph->nodes.items[node].flags & PA_NODE_TASK) {
         uint32_t length;
-        const char *name = pa_printer_name(printer, node, &length);
+        const char *name = name_of(printer, node, &length);
         pa_out(out, PA_STYLE_PLAIN, "Task(name=");
         pa_out_repr(out, PA_STYLE_VARIABLE, name, length);
         pa_out(out, PA_STYLE_PLAIN, ", id=");
@@ -49,7 +50,7 @@ void pa_print_short(struct pa_printer *printer, uint32_t node)
         return;
     }
     uint32_t length;
-    const char *name = pa_printer_name(printer, node, &length);
+    const char *name = name_of(printer, node, &length);
     pa_out_target(printer->out, PA_STYLE_VARIABLE, name, length);
 }
 
@@ -128,7 +129,7 @@ static void print_task_line(struct pa_printer *printer, uint32_t id)
         pa_out(out, PA_STYLE_PLAIN, "no thread");
     pa_out(out, PA_STYLE_PLAIN, "  ");
     uint32_t length;
-    const char *name = pa_printer_name(printer, id, &length);
+    const char *name = name_of(printer, id, &length);
     pa_out_repr(out, PA_STYLE_VARIABLE, name, length);
     uint32_t frame = pa_stack_telling_frame(graph, node->stack);
     if (frame != PA_NONE)
@@ -214,7 +215,7 @@ static void print_description(struct pa_printer *printer, uint32_t id)
     pa_out(out, PA_STYLE_PLAIN, task ? "<Task " : "<Future ");
     if (task) {
         uint32_t length;
-        const char *name = pa_printer_name(printer, id, &length);
+        const char *name = name_of(printer, id, &length);
         pa_out_repr(out, PA_STYLE_VARIABLE, name, length);
         pa_out(out, PA_STYLE_PLAIN, " ");
     }

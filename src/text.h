@@ -44,8 +44,6 @@ enum pa_status pa_text_print(struct pa_view *view, struct pa_output *out);
 enum pa_status pa_text_describe(struct pa_graph *graph, const struct pa_request *request, struct pa_output *out, char *error,
                                 size_t capacity);
 
-/** A task's name without secrets, in the printer's scratch until the next call. */
-const char *pa_printer_name(struct pa_printer *printer, uint32_t node, uint32_t *length);
 /** "Task(name='Task-1', id=0x7f…)" or "Future(id=0x7f…)" */
 void pa_print_node(struct pa_printer *printer, uint32_t node);
 /** "Task-1", for running text; a future is its address */
@@ -99,8 +97,6 @@ void pa_print_finding(struct pa_printer *printer, uint32_t index);
 void pa_print_merged(struct pa_printer *printer, uint32_t spaces, const struct pa_native *native, uint32_t first, uint32_t end);
 /** The merged stack of a task that executes, if the request wants it. @return false if the stack of Python frames is still to be printed. */
 bool pa_print_native_stack(struct pa_printer *printer, uint32_t spaces, uint32_t node);
-/** An entry for a thread: "* Thread 3 \"worker\"" with its merged stack. */
-void pa_print_native_thread(struct pa_printer *printer, uint32_t number, const char *name);
 /** Whether a task that is shown executes in the debugger's thread @p number: then its entry has the thread's stack. */
 bool pa_native_is_shown(const struct pa_printer *printer, uint32_t number);
 /** Entries for the threads that the request wants native frames of, unless the entry of a task has them. */

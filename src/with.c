@@ -217,26 +217,22 @@ static uint64_t manager_at(struct pa_objects *objects, uint64_t slot)
 uint32_t pa_withs_of(struct pa_withs *withs, uint64_t iframe, bool suspended, struct pa_with *found)
 {
     struct pa_codes *codes = withs->codes;
-    struct pa_objects *objects = codes->objects;
-    const struct pa_layout *layout = objects->layout;
     struct pa_iframe frame;
-    uint32_t variables, count = 0;
-    if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(codes, iframe, &frame))
+    uint64_t bottom;
+    uint32_t count = 0;
+    if (!pa_iframe_read(codes, iframe, &frame))
         return 0;
     uint32_t code = pa_code_at(codes, frame.position.executable);
     const struct pa_with_place *place = code == PA_NONE ? NULL : place_at(withs, &codes->codes.items[code], &frame.position);
-    if (!place || place->count == 0 ||
-        !pa_memory_u32(objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
-        variables > PA_MAX_VARIABLES)
+    if (!place || place->count == 0 || !pa_iframe_stack(codes, iframe, &frame, &bottom))
         return 0;
-    uint64_t bottom = iframe + PA_OFFSET(layout, frame_localsplus) + 8 * (uint64_t)variables;
     for (uint32_t i = 0; i < place->count; i++) {
         const struct pa_with_slot *slot = &withs->slots.items[place->first + i];
         uint64_t address = bottom + 8 * (uint64_t)slot->depth;
         if (suspended && (address < bottom || address >= frame.stackpointer))
             continue;
-        uint64_t manager = manager_at(objects, address);
-        if (pa_type_of(objects, manager) != PA_NONE)
+        uint64_t manager = manager_at(codes->objects, address);
+        if (pa_type_of(codes->objects, manager) != PA_NONE)
             found[count++] = (struct pa_with){manager, slot->is_async};
     }
     return count;
@@ -245,14 +241,11 @@ uint32_t pa_withs_of(struct pa_withs *withs, uint64_t iframe, bool suspended, st
 uint32_t pa_withs_iterated(struct pa_withs *withs, uint64_t iframe, uint64_t *found)
 {
     struct pa_objects *objects = withs->codes->objects;
-    const struct pa_layout *layout = objects->layout;
     struct pa_iframe frame;
-    uint32_t variables, count = 0;
-    if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(withs->codes, iframe, &frame) ||
-        !pa_memory_u32(objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
-        variables > PA_MAX_VARIABLES)
+    uint64_t slot;
+    uint32_t count = 0;
+    if (!pa_iframe_read(withs->codes, iframe, &frame) || !pa_iframe_stack(withs->codes, iframe, &frame, &slot))
         return 0;
-    uint64_t slot = iframe + PA_OFFSET(layout, frame_localsplus) + 8 * (uint64_t)variables;
     uint64_t end = frame.stackpointer;
     if (end < slot || end - slot > 8ull * PA_MAX_VALUE_STACK)
         return 0;
@@ -270,16 +263,12 @@ enum { CALL_UNITS = 4 };
 uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe)
 {
     struct pa_codes *codes = withs->codes;
-    struct pa_objects *objects = codes->objects;
-    const struct pa_layout *layout = objects->layout;
     struct pa_iframe frame;
-    uint32_t variables;
-    if (!PA_HAS(layout, code_nlocalsplus) || !pa_iframe_read(codes, iframe, &frame))
+    uint64_t bottom;
+    if (!pa_iframe_read(codes, iframe, &frame) || !pa_iframe_stack(codes, iframe, &frame, &bottom))
         return 0;
     uint32_t id = pa_code_at(codes, frame.position.executable);
-    if (id == PA_NONE ||
-        !pa_memory_u32(objects->memory, frame.position.executable + PA_OFFSET(layout, code_nlocalsplus), &variables) ||
-        variables > PA_MAX_VARIABLES)
+    if (id == PA_NONE)
         return 0;
     const struct pa_code *code = &codes->codes.items[id];
     /* A frame stays at the call until the method has returned and the next instruction, which is in the body, does something. */
@@ -290,7 +279,5 @@ uint64_t pa_with_entered(struct pa_withs *withs, uint64_t iframe)
     place = place_at(withs, code, &after);
     if (!place || place->count == 0 || place->count != outside + 1)
         return 0;
-    uint64_t slot =
-        iframe + PA_OFFSET(layout, frame_localsplus) + 8 * ((uint64_t)variables + withs->slots.items[place->first].depth);
-    return manager_at(objects, slot);
+    return manager_at(codes->objects, bottom + 8 * (uint64_t)withs->slots.items[place->first].depth);
 }

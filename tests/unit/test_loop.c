@@ -286,9 +286,10 @@ START_TEST(test_loop_and_executor_are_read)
     ck_assert_uint_eq(executor->busy, 1);
     ck_assert_uint_eq(executor->queued, 2);
     ck_assert_int_eq(executor->maximum, 4);
+    ck_assert_uint_eq(executors.submitted.count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        const struct pa_submitted *submitted = pa_executors_find(&executors, futures[i]);
-        ck_assert_ptr_nonnull(submitted);
+        const struct pa_submitted *submitted = &executors.submitted.items[i];
+        ck_assert_uint_eq(submitted->future, futures[i]);
         ck_assert_uint_eq(submitted->place, i);
         ck_assert_int_eq(submitted->thread != PA_NONE, i == 0);
     }

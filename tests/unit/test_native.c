@@ -7,7 +7,8 @@
 
 static struct walk walk;
 static struct python *python;
-static struct pa_native native;
+static struct pa_natives natives;
+static const struct pa_native *native;
 static uint64_t entries[3]; /* frames of the interpreter's own, innermost first */
 
 static uint64_t function(const char *name, int32_t line)
@@ -73,31 +74,31 @@ static const char *merged(void)
     static char text[4096];
     size_t at = 0;
     walk_build(&walk, python);
-    pa_native_read(&native, &walk.graph, 1);
+    native = pa_natives_get(&natives, &walk.graph, 1);
     text[0] = '\0';
-    for (uint32_t i = 0; i < native.merged.count; i++) {
-        const struct pa_merged *place = &native.merged.items[i];
+    for (uint32_t i = 0; i < native->merged.count; i++) {
+        const struct pa_merged *place = &native->merged.items[i];
         const char *blank = i > 0 ? " " : "";
         if (place->thread_frame != PA_NONE) {
             const struct pa_frame *frame = &walk.codes.frames.items[walk.graph.thread_frames.items[place->thread_frame].frame];
             at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s:%d", blank, (int)frame->function.length,
                                    pa_arena_text(&walk.objects.text, frame->function), frame->line);
-        } else if (native.frames.items[place->native].function.length) {
-            struct pa_text name = native.frames.items[place->native].function;
+        } else if (native->frames.items[place->native].function.length) {
+            struct pa_text name = native->frames.items[place->native].function;
             at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s", blank, (int)name.length,
-                                   pa_arena_text(&native.text, name));
+                                   pa_arena_text(&native->text, name));
         } else {
             at += (size_t)snprintf(text + at, sizeof(text) - at, "%s#%u", blank, place->native);
         }
     }
-    if (!native.matched)
-        snprintf(text + at, sizeof(text) - at, " | %s", native.why);
+    if (!native->matched)
+        snprintf(text + at, sizeof(text) - at, " | %s", native->why);
     return text;
 }
 
 static void end(void)
 {
-    pa_native_deinit(&native);
+    pa_natives_deinit(&natives, &walk.work);
     walk_close(&walk);
 }
 
@@ -107,8 +108,8 @@ START_TEST(test_loops_are_replaced_by_what_they_execute)
 {
     begin(_i);
     ck_assert_str_eq(merged(), MERGED);
-    ck_assert(native.matched);
-    ck_assert_uint_eq(native.first_foreign, 1);
+    ck_assert(native->matched);
+    ck_assert_uint_eq(native->first_foreign, 1);
     end();
 }
 END_TEST
@@ -154,7 +155,7 @@ START_TEST(test_loop_that_executes_nothing_stays_a_native_frame)
     begin(PYTHON_3_14);
     python_set_frames(python, python->thread, entries[0]);
     ck_assert_str_eq(merged(), "crash _PyEval_EvalFrameDefault sort key:42 call main:13 start");
-    ck_assert(native.matched);
+    ck_assert(native->matched);
     end();
 }
 END_TEST
@@ -164,8 +165,8 @@ START_TEST(test_a_loop_by_another_name_contradicts)
     begin(PYTHON_3_15);
     python->image->natives[3].function = "memcpy";
     ck_assert_ptr_nonnull(strstr(merged(), " | #3, where Python's frames belong, is another function than the interpreter's loop"));
-    ck_assert_uint_eq(native.merged.count, 7 + 4);
-    ck_assert_uint_eq(native.first_foreign, 7);
+    ck_assert_uint_eq(native->merged.count, 7 + 4);
+    ck_assert_uint_eq(native->first_foreign, 7);
     end();
 }
 END_TEST
@@ -240,8 +241,8 @@ START_TEST(test_python_frames_follow_where_unwinding_stops)
     python->image->native_count = 3;
     python->image->native_stopped = "no more";
     ck_assert_str_eq(merged(), "crash inner:35 middle:24 sort key:42 main:13");
-    ck_assert(native.matched);
-    ck_assert(pa_text_is(&native.text, native.stopped, "no more"));
+    ck_assert(native->matched);
+    ck_assert(pa_text_is(&native->text, native->stopped, "no more"));
     end();
 }
 END_TEST
@@ -251,7 +252,7 @@ START_TEST(test_what_is_found_beyond_unknown_code_is_a_guess)
     begin(PYTHON_3_15);
     python->image->natives[2].flags |= PA_NATIVE_GUESS;
     ck_assert_str_eq(merged(), "crash inner:35 middle:24 sort key:42 main:13");
-    ck_assert_uint_eq(native.frames.count, 3);
+    ck_assert_uint_eq(native->frames.count, 3);
     end();
 }
 END_TEST
@@ -261,7 +262,7 @@ START_TEST(test_a_stack_that_goes_back_is_damaged)
     begin(PYTHON_3_15);
     python->image->natives[3].sp = 8;
     ck_assert_str_eq(merged(), "crash inner:35 middle:24 sort key:42 main:13");
-    ck_assert(pa_text_is(&native.text, native.stopped, "the stack is damaged here"));
+    ck_assert(pa_text_is(&native->text, native->stopped, "the stack is damaged here"));
     end();
 }
 END_TEST
@@ -287,13 +288,13 @@ START_TEST(test_random_addresses)
     if (_i % 3 == 0)
         python_link_frame(python, entries[rand() % 3], entries[rand() % 3] + (uint64_t)(rand() % 3));
     merged();
-    uint32_t natives = 0, python_frames = 0;
-    for (uint32_t i = 0; i < native.merged.count; i++) {
-        natives += native.merged.items[i].native != PA_NONE;
-        python_frames += native.merged.items[i].thread_frame != PA_NONE;
+    uint32_t native_frames = 0, python_frames = 0;
+    for (uint32_t i = 0; i < native->merged.count; i++) {
+        native_frames += native->merged.items[i].native != PA_NONE;
+        python_frames += native->merged.items[i].thread_frame != PA_NONE;
     }
     ck_assert_uint_eq(python_frames, walk.graph.threads.items[0].frame_count);
-    ck_assert_uint_le(natives, native.frames.count);
+    ck_assert_uint_le(native_frames, native->frames.count);
     end();
 }
 END_TEST
