@@ -140,7 +140,7 @@ static int32_t words_at(const struct pa_version *version, uint8_t opcode, uint8_
                : -1;
 }
 
-/* Another instruction than CALL and CALL_KW, or one that a tool has replaced: by what lies on the stack, as if it were one of the three. */
+/* CALL_FUNCTION_EX and what it is specialised to, or an instruction that a tool has replaced: by what lies on the stack. */
 static bool read_any(struct pa_codes *codes, uint64_t bottom, uint64_t top, uint8_t count, struct pa_c_call *call)
 {
     uint64_t used = 8ull * (count + 2u);
@@ -168,12 +168,11 @@ bool pa_c_call_read(struct pa_codes *codes, uint64_t iframe, struct pa_c_call *c
         return false;
     int32_t words = words_at(codes->objects->layout->version, unit[0], unit[1]);
     uint64_t used = 8 * (uint64_t)(uint32_t)(words + 2);
-    if (words < 0)
-        return read_any(codes, bottom, top, unit[1], call);
-    if (top - bottom < used || !read_at(codes, top - used, unit[1], call))
-        return false;
-    call->at_call = true;
-    return true;
+    if (words >= 0 && top - bottom >= used && read_at(codes, top - used, unit[1], call)) {
+        call->at_call = true;
+        return true;
+    }
+    return read_any(codes, bottom, top, unit[1], call);
 }
 
 double pa_c_call_number(struct pa_codes *codes, const struct pa_c_call *call, uint32_t place)
