@@ -151,15 +151,18 @@ class Running:
 
     def other(self, pid):
         """GDB is an ancestor of what the command started, and may attach to it wherever it may trace the command."""
+        gdb.execute("add-inferior", to_string=True)
+        number = max(inferior.num for inferior in gdb.inferiors())
+        gdb.execute(f"inferior {number}", to_string=True)
         try:
-            gdb.execute("add-inferior", to_string=True)
-            gdb.execute(f"inferior {max(inferior.num for inferior in gdb.inferiors())}", to_string=True)
             gdb.execute(f"attach {pid}", to_string=True)
             find_files()
             result = report(self.job["arguments"], f"process-{pid}")
             gdb.execute("kill", to_string=True)
-        except gdb.error as failure:
+        except (gdb.error, OSError) as failure:
             return {"error": f"cannot be attached to: {failure}"}
+        gdb.execute("inferior 1", to_string=True)
+        gdb.execute(f"remove-inferiors {number}", to_string=True)  # and with it the symbols of its files
         return result
 
     def report(self):

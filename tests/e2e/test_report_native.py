@@ -233,6 +233,15 @@ def test_pile_of_cores(scratch):
     assert f"{scratch}/core.none is an empty file" in groups[-1], done
 
 
+def test_run_of_a_program_that_is_not_python():
+    harness.prepare()
+    command = harness.in_root("env", "-i", compiled("tool", TOOL), "--token", "hunter2")
+    done = harness.run([*PYASYNC, "--run", "--", *command])
+    assert done.status == 139 and done.stderr.startswith("chroot was killed by SIGSEGV\nProcess "), done
+    assert f"Arguments  {compiled('tool', TOOL)} --token <redacted>\n" in done.stderr and "hunter2" not in done.stderr, done
+    assert "parse() at " in done.stderr and "* 3 threads: 2 \"tool\", 3 \"tool\", 4 \"tool\"\n" in done.stderr, done
+
+
 def test_status_of_a_core_without_python():
     """Something was shown, and something could not be: 1, as for a core that is cut short."""
     done = harness.run([*PYASYNC, "--sysroot", str(harness.ROOT), str(tool("1"))])
