@@ -15,7 +15,7 @@ TESTS = "orders_pytest.py"
 builds = pytest.mark.parametrize("build", ["python3.14", "python3.15"])
 
 
-def tests(build, folder, *words):
+def pytest_command(build, folder, *words):
     """The command line of pytest in a folder."""
     try:
         packages = wheels.unpacked(build, *PACKAGES)
@@ -51,14 +51,14 @@ def assert_crashed(report, how, worker=""):
 
 @builds
 def test_hung_test(build, scratch):
-    done = run(tests(build, scratch, "-k", "not payment"), "--timeout", "5")
+    done = run(pytest_command(build, scratch, "-k", "not payment"), "--timeout", "5")
     assert done.status == 124 and "was still running after 5 s, and was killed\n" in done.stderr, done
     assert_hung(done.stderr)
 
 
 @builds
 def test_segfault_in_a_test(build, scratch):
-    done = run(tests(build, scratch, "-k", "not refund"))
+    done = run(pytest_command(build, scratch, "-k", "not refund"))
     assert done.status == 139 and "Fatal Python error: Segmentation fault" in done.stderr, done  # pytest's faulthandler
     assert_crashed(done.stderr.partition("was killed by SIGSEGV\n")[2], "nothing is mapped at address 0x0")
 
@@ -66,7 +66,7 @@ def test_segfault_in_a_test(build, scratch):
 @builds
 def test_hung_test_of_a_worker(build, scratch):
     """xdist: the process that was started only waits; the test hangs in one of its two workers."""
-    done = run(tests(build, scratch, "-n", "2", "-k", "not payment"), "--timeout", "8")
+    done = run(pytest_command(build, scratch, "-n", "2", "-k", "not payment"), "--timeout", "8")
     assert done.status == 124 and done.stderr.startswith("3 targets: 3 different reports, 0 could not be read\n"), done
     (hung,) = [group for group in done.stderr.split("\n=== ") if "test_refund" in group]
     worker = "gw1" if "worker gw1" in hung else "gw0"
@@ -77,7 +77,7 @@ def test_hung_test_of_a_worker(build, scratch):
 @builds
 def test_segfault_of_a_worker(build, scratch):
     """xdist goes on with another worker; the kernel has written a core."""
-    done = run(tests(build, scratch, "-n", "1", "-k", "payment"), cores=True, cwd=scratch)
+    done = run(pytest_command(build, scratch, "-n", "1", "-k", "payment"), cores=True, cwd=scratch)
     assert done.status == 1 and "crashed while running" in done.stdout, done
     report = done.stderr[done.stderr.index("Process ") :]
     # By faulthandler, which tells what it knows and then sends the signal again.
