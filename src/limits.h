@@ -199,10 +199,10 @@
 /* Reads of what is not mapped: block size (what is fetched for nothing against a call a block), page size for blocks that are not
    whole, blocks that are kept (64 MiB), of which few, as many as a processor's cache holds, are enough where each is read once, and
    places for them. */
-#define PA_CACHE_BLOCK      32768u
+#define PA_CACHE_BLOCK      16384u
 #define PA_CACHE_PAGE       4096u
-#define PA_CACHE_BLOCKS     2048u
-#define PA_CACHE_FEW_BLOCKS 128u
+#define PA_CACHE_BLOCKS     4096u
+#define PA_CACHE_FEW_BLOCKS 256u
 #define PA_CACHE_PLACES     8192u
 
 /* Tasks of a list that are read together: what the list has brought near is used before it is far again. */

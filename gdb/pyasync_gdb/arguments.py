@@ -5,6 +5,7 @@ with the Python inside GDB.
 """
 
 import argparse
+import functools
 from typing import Any, Callable, FrozenSet, List, NamedTuple, NoReturn, Optional, Tuple
 
 import gdb
@@ -201,13 +202,17 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message)
 
 
+# To make one takes as long as to walk a thousand tasks.
+_parser_of = functools.lru_cache(maxsize=None)(_Parser)
+
+
 def parse(command: int, line: str, takes_operands: bool) -> Arguments:
     """Parse what follows the command's name, quoted as for a shell. Options stand anywhere before `--`. Raises UsageError."""
     words = gdb.string_to_argv(line) if line.strip() else []
     # Operands are what argparse leaves: its versions differ in what they make of `--` and of operands between options.
     end = words.index("--") if "--" in words else len(words)
     try:
-        arguments, left = _Parser(command).parse_known_args(words[:end], Arguments())
+        arguments, left = _parser_of(command).parse_known_args(words[:end], Arguments())
     except argparse.ArgumentError as error:  # the one left to argparse: --json=yes
         raise UsageError(f"{error.argument_name} takes no value") from None
     unknown = next((word for word in left if word.startswith("-") and word != "-"), None)
