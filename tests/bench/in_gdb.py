@@ -41,6 +41,8 @@ def read_core() -> dict:
 
 
 def run(command: str) -> dict:
+    # What Python loads and makes at the first command is its start, which is measured in the same way for asyncio ps.
+    gdb.execute(command.split()[0] + " --help", to_string=True)
     clock = Clock()
     text = gdb.execute(command, to_string=True)
     times = clock.read()
