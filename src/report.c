@@ -130,7 +130,7 @@ static void read_arguments(struct pa_report *report)
     }
 }
 
-/* Without Python the debugger tells, of a core no more than its first 80 bytes. */
+/* Without Python the debugger tells; of a core it may know no more than the first 80 bytes. */
 static void ask_arguments(struct pa_report *report)
 {
     struct pa_work *work = report->graph->work;

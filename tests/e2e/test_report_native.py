@@ -1,6 +1,7 @@
 """Reports of processes without a Python that can be read: how they died and where in native code, and why there is no more."""
 
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -15,16 +16,28 @@ COMMANDS = ("py-async-report --json", "py-async-report")
 PYASYNC = [sys.executable, str(harness.PROJECT / "gdb/pyasync")]
 FOLDER = harness.PLACE / "native"
 
-# Dies in parse(), in the main thread, while three threads wait. Its second argument is a secret.
+# Dies in parse(), in the main thread, while three threads wait. Before, it may do to its arguments and its environment what
+# programs do.
 TOOL = """
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 __attribute__((noinline)) static void *waits(void *unused) { for (;;) pause(); return unused; }
 __attribute__((noinline)) void parse(int *where) { *(volatile int *)where = 1; }
 int main(int argc, char **argv)
 {
-    (void)argv;
     pthread_t thread;
+    char *first = argv[1], **end = argv + argc;
+    const char *how = strncmp(first, "change:", 7) == 0 ? first + 7 : "";
+    if (strchr(how, 'e'))
+        setenv("FIRST", "replaced", 1); /* of the variable that stood behind the arguments */
+    if (strchr(how, 't'))
+        memset(argv[2], ' ', strlen(argv[2]) + 1); /* as for a title in the list of processes: its end is gone, too */
+    if (strchr(how, 'p'))
+        argv[1] = argv[2], argv[2] = first; /* as getopt() */
+    if (strchr(how, 'c'))
+        end[1] = end[2] = NULL; /* all variables */
     for (int i = 0; i < 3; i++)
         pthread_create(&thread, 0, waits, 0);
     usleep(100000);
@@ -117,13 +130,49 @@ def test_program_that_is_not_python(gdb):
     assert "* 3 threads: 2, 3, 4\n" in text and text.count(" waits() at ") == 1, text
 
 
-def test_arguments_of_a_core_are_cut(scratch):
-    """The kernel keeps 80 bytes: what may be half a secret is left out."""
-    core = tool("x" * 20, "postgres://admin:hunter2-hunter2-hunter2-hunter2-hunter2@host/base", "more")
+ENVIRONMENT = ("FIRST=never-to-be-seen-1", "SECOND=never-to-be-seen-2")
+LONG = ("bbbb", "", "x" * 70, "postgres://admin:hunter2-hunter2@host/base", "--token", "abc", "y" * 70)
+
+
+def changed(how):
+    """The core of a tool that has changed its arguments."""
+    return core_of(f"changed-{how}", compiled("tool", TOOL), f"change:{how}", *LONG, setup=ENVIRONMENT)
+
+
+@pytest.mark.parametrize("how", ["n", "p"])
+@pytest.mark.parametrize("gdb", harness.GDBS)
+def test_arguments_of_any_length(gdb, how):
+    """All of them, in their order, and nothing of the environment behind them."""
+    document, text = report_on(gdb, compiled("tool", TOOL), changed(how))
+    shown = ["bbbb", "", "x" * 70, "postgres://<redacted>@host/base", "--token", "<redacted>", "y" * 70]
+    assert document["report"]["arguments"] == [compiled("tool", TOOL), f"change:{how}", *shown], document
+    assert document["report"]["arguments_complete"] is True, document
+    assert "never-to-be-seen" not in text + json.dumps(document)
+
+
+@pytest.mark.parametrize("how", ["e", "t", "et", "c"])
+@pytest.mark.parametrize("gdb", harness.GDBS)
+def test_arguments_that_were_changed(gdb, how):
+    """Where it is not certain what is an argument there are the first 80 bytes, as the kernel tells them; half a word is none."""
+    document, text = report_on(gdb, compiled("tool", TOOL), changed(how))
+    shown = " ".join(document["report"]["arguments"])
+    assert shown == f"{compiled('tool', TOOL)} change:{how} {'bbbb' if 't' not in how else '    '} ", document
+    assert document["report"]["arguments_complete"] is False and " …\n" in text
+    assert "never-to-be-seen" not in text + json.dumps(document) and "xxx" not in text
+
+
+def test_no_environment():
+    document, _ = report_on("host-gdb", None, core_of("no-environment", compiled("tool", TOOL), "n", *LONG))
+    assert len(document["report"]["arguments"]) == 9 and document["report"]["arguments"][-1] == "y" * 70, document
+
+
+def test_arguments_of_a_truncated_core(scratch):
+    """The stack is at its end: the first 80 bytes stand in its beginning."""
+    core = scratch / "core"
+    shutil.copy(changed("n"), core)
+    os.truncate(core, core.stat().st_size * 9 // 10)
     document, text = report_on("host-gdb", None, core)
-    assert document["report"]["arguments"] == [compiled("tool", TOOL), "x" * 20], document
-    assert document["report"]["arguments_complete"] is False
-    assert f"{'x' * 20} …\n" in text and "hunter2" not in text and "postgres" not in text, text
+    assert document["report"]["arguments"][1:3] == ["change:n", "bbbb"] and not document["report"]["arguments_complete"], document
 
 
 @pytest.mark.parametrize("gdb", harness.GDBS)
@@ -202,9 +251,9 @@ def test_live_process_that_is_not_python(gdb):
     process = subprocess.Popen(harness.in_root("/usr/bin/sleep", "1000"))
     try:
         harness.wait_until_asleep(process.pid)
-        json, text, other = harness.ask(gdb, None, f"attach {process.pid}", *COMMANDS, "py-async-bt")
-        assert_native_only(json.json(), text.text, "(--exhaustive searches all of its memory)")
-        assert json.json()["report"]["arguments"] == ["/usr/bin/sleep", "1000"], json
+        answer, text, other = harness.ask(gdb, None, f"attach {process.pid}", *COMMANDS, "py-async-bt")
+        assert_native_only(answer.json(), text.text, "(--exhaustive searches all of its memory)")
+        assert answer.json()["report"]["arguments"] == ["/usr/bin/sleep", "1000"], answer
         assert "Died of    nothing: it lives; thread 1 is told\n" in text.text and " in libc.so.6\n" in text.text, text
         assert other.error and other.error.startswith("no CPython here: "), other
     finally:
