@@ -1,26 +1,9 @@
 /* Greenlets in the JSON document. See greenlet_view.h. */
 #include "greenlet_view.h"
+#include "json_parts.h"
 #include "limits.h"
 #include "output.h"
 #include "redact.h"
-
-static void raw(struct pa_output *out, const char *text)
-{
-    pa_out(out, PA_STYLE_PLAIN, text);
-}
-
-static void address(struct pa_output *out, uint64_t value)
-{
-    if (value)
-        pa_out_format(out, PA_STYLE_PLAIN, "\"0x%llx\"", (unsigned long long)value);
-    else
-        raw(out, "null");
-}
-
-static void target_text(struct pa_graph *graph, struct pa_output *out, struct pa_text text)
-{
-    pa_out_json(out, pa_arena_text(&graph->objects->text, text), text.length);
-}
 
 /* Places in the stack: C code called this frame, out of the one behind it. */
 static void print_c_calls(struct pa_graph *graph, struct pa_output *out, uint32_t id)
@@ -47,10 +30,10 @@ static void print_run(struct pa_graph *graph, struct pa_output *out, const struc
     raw(out, ", \"run\": {\"object\": ");
     address(out, greenlet->run);
     raw(out, callable.line ? ", \"function\": " : ", \"type\": ");
-    target_text(graph, out, callable.name);
+    arena_text(out, &graph->objects->text, callable.name);
     if (callable.line) {
         raw(out, ", \"file\": ");
-        target_text(graph, out, callable.file);
+        arena_text(out, &graph->objects->text, callable.file);
         pa_out_format(out, PA_STYLE_PLAIN, ", \"line\": %d", callable.line);
     }
     raw(out, "}");
@@ -125,7 +108,7 @@ static void print_gevent(const struct pa_greenlet_view *view, struct pa_output *
         raw(out, ", \"waits_on\": {\"kind\": \"");
         raw(out, pa_gevent_kind(&view->gevent, waits));
         raw(out, "\", \"type\": ");
-        target_text(graph, out, graph->objects->types.items[waits->type].name);
+        arena_text(out, &graph->objects->text, graph->objects->types.items[waits->type].name);
         raw(out, ", \"objects\": [");
         for (uint32_t i = 0; i < count; i++) {
             raw(out, i > 0 ? ", " : "");
@@ -136,9 +119,9 @@ static void print_gevent(const struct pa_greenlet_view *view, struct pa_output *
     if (pa_gevent_spawned(graph, greenlet, &place)) {
         const struct pa_code *code = &graph->codes->codes.items[place.code];
         raw(out, ", \"spawned_at\": {\"function\": ");
-        target_text(graph, out, code->qualname);
+        arena_text(out, &graph->objects->text, code->qualname);
         raw(out, ", \"file\": ");
-        target_text(graph, out, code->filename);
+        arena_text(out, &graph->objects->text, code->filename);
         pa_out_format(out, PA_STYLE_PLAIN, ", \"line\": %d, \"greenlet\": ", place.line);
         address(out, place.spawner);
         raw(out, "}");
@@ -178,7 +161,7 @@ void pa_greenlet_json_print(const struct pa_greenlet_view *view, struct pa_outpu
         raw(out, i > 0 ? ",\n {\"id\": " : "\n {\"id\": ");
         address(out, greenlet->address);
         raw(out, ", \"type\": ");
-        target_text(graph, out, graph->objects->types.items[greenlet->type].name);
+        arena_text(out, &graph->objects->text, graph->objects->types.items[greenlet->type].name);
         pa_out_format(out, PA_STYLE_PLAIN,
                       ", \"state\": \"%s\", \"main\": %s, \"thread\": ", pa_greenlet_state_name(greenlet->state),
                       greenlet->is_main ? "true" : "false");

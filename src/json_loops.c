@@ -1,5 +1,6 @@
 /* The loops, and what threads are blocked in, in the JSON document. See json_values.h. */
 #include "blocked.h"
+#include "json_parts.h"
 #include "json_values.h"
 #include "loop.h"
 #include "number.h"
@@ -12,20 +13,15 @@ static void write_count(struct pa_output *out, const char *name, int64_t count)
         pa_out_format(out, PA_STYLE_PLAIN, ", \"%s\": null", name);
 }
 
-static void write_text(struct pa_graph *graph, struct pa_output *out, struct pa_text text)
-{
-    pa_out_json(out, pa_arena_text(&graph->objects->text, text), text.length);
-}
-
 static void write_signals(struct pa_output *out, uint64_t signals)
 {
     char name[16];
     const char *comma = "";
     pa_out(out, PA_STYLE_PLAIN, ", \"signal_handlers\": [");
-    for (uint32_t number = 1; number <= 64; number++) {
-        if (!(signals >> (number - 1) & 1))
+    for (uint32_t signal = 1; signal <= 64; signal++) {
+        if (!(signals >> (signal - 1) & 1))
             continue;
-        pa_out_format(out, PA_STYLE_PLAIN, "%s\"%s\"", comma, pa_signal_name(number, name));
+        pa_out_format(out, PA_STYLE_PLAIN, "%s\"%s\"", comma, pa_signal_name(signal, name));
         comma = ", ";
     }
     pa_out(out, PA_STYLE_PLAIN, "]");
@@ -37,7 +33,6 @@ void pa_json_loop(struct pa_output *out, struct pa_graph *graph, uint32_t id)
     struct pa_loop_facts facts;
     char timer[PA_FLOAT_BYTES];
     uint32_t num = loop->thread == PA_NONE ? 0 : graph->threads.items[loop->thread].number;
-    uint32_t type = pa_type_of(graph->objects, loop->address);
     pa_loop_read(graph, id, &facts);
     pa_out(out, PA_STYLE_PLAIN, "{\"id\": \"");
     pa_out_hex(out, PA_STYLE_PLAIN, loop->address);
@@ -45,11 +40,11 @@ void pa_json_loop(struct pa_output *out, struct pa_graph *graph, uint32_t id)
     if (num)
         pa_out_format(out, PA_STYLE_PLAIN, "%u", num);
     pa_out(out, PA_STYLE_PLAIN, ", \"type\": ");
-    write_text(graph, out, type == PA_NONE ? pa_no_text : graph->objects->types.items[type].name);
+    arena_text(out, &graph->objects->text, pa_type_name_of(graph->objects, loop->address));
     pa_out_format(out, PA_STYLE_PLAIN, ", \"state\": \"%s\", \"tasks\": %u, \"callback\": ", pa_loop_state_name(facts.state),
                   loop->tasks);
     if (facts.callback != 0)
-        write_text(graph, out, facts.called.name);
+        arena_text(out, &graph->objects->text, facts.called.name);
     else
         pa_out(out, PA_STYLE_PLAIN, "null");
     write_count(out, "ready", facts.ready);

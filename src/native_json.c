@@ -1,34 +1,20 @@
 /* Merged stacks in the JSON document. See json.h. */
 #include "json.h"
-
-#define number(out, ...) pa_out_format(out, PA_STYLE_PLAIN, __VA_ARGS__)
-
-static void raw(struct pa_output *out, const char *text)
-{
-    pa_out(out, PA_STYLE_PLAIN, text);
-}
-
-static void text_or_null(struct pa_output *out, const struct pa_native *native, struct pa_text text)
-{
-    if (text.length)
-        pa_out_json(out, pa_arena_text(&native->text, text), text.length);
-    else
-        raw(out, "null");
-}
+#include "json_parts.h"
 
 static void write_native_frame(struct pa_output *out, const struct pa_native *native, uint32_t frame)
 {
     const struct pa_native_item *item = &native->frames.items[frame];
     raw(out, "{\"function\": ");
-    text_or_null(out, native, item->function);
+    arena_text_or_null(out, &native->text, item->function);
     raw(out, ", \"file\": ");
-    text_or_null(out, native, item->file);
+    arena_text_or_null(out, &native->text, item->file);
     if (item->line > 0)
         number(out, ", \"line\": %d", item->line);
     else
         raw(out, ", \"line\": null");
     number(out, ", \"kind\": \"native\", \"number\": %u, \"pc\": \"0x%llx\", \"object\": ", frame, (unsigned long long)item->pc);
-    text_or_null(out, native, item->object);
+    arena_text_or_null(out, &native->text, item->object);
     raw(out, "}");
 }
 
@@ -61,7 +47,7 @@ static void write_native(struct pa_output *out, const struct pa_native *native)
     else
         pa_out_json(out, native->why, strlen(native->why));
     raw(out, ", \"stopped\": ");
-    text_or_null(out, native, native->stopped);
+    arena_text_or_null(out, &native->text, native->stopped);
     raw(out, ", \"tasks\": [");
     write_tasks(out, native);
     raw(out, "], \"frames\": [");

@@ -1,27 +1,11 @@
 /* The report in the JSON document. See report.h. */
+#include "json_parts.h"
 #include "report.h"
 
-#define number(out, ...) pa_out_format(out, PA_STYLE_PLAIN, __VA_ARGS__)
-
-static void raw(struct pa_output *out, const char *text)
+/* null also for an empty one */
+static void string_if_any(struct pa_output *out, const char *text)
 {
-    pa_out(out, PA_STYLE_PLAIN, text);
-}
-
-static void string(struct pa_output *out, const char *text)
-{
-    if (text && *text)
-        pa_out_json(out, text, strlen(text));
-    else
-        raw(out, "null");
-}
-
-static void kept(struct pa_output *out, const struct pa_report *report, struct pa_text text)
-{
-    if (text.length)
-        pa_out_json(out, pa_arena_text(&report->text, text), text.length);
-    else
-        raw(out, "null");
+    string(out, text && *text ? text : NULL);
 }
 
 static void integer_if(struct pa_output *out, bool known, int64_t value)
@@ -36,11 +20,11 @@ static void write_death(struct pa_output *out, const struct pa_report *report)
 {
     const struct pa_stop *stop = &report->stop;
     raw(out, ",\n \"death\": {\"signal\": ");
-    string(out, report->graph->work->target->signal);
+    string_if_any(out, report->graph->work->target->signal);
     raw(out, ", \"code\": ");
     integer_if(out, stop->has_info && report->graph->work->target->signal, stop->code);
     raw(out, ", \"reason\": ");
-    string(out, report->reason);
+    string_if_any(out, report->reason);
     raw(out, ", \"address\": ");
     if (report->has_address)
         number(out, "\"0x%llx\"", (unsigned long long)stop->address);
@@ -65,11 +49,11 @@ static void write_files(struct pa_output *out, const struct pa_report *report)
     for (uint32_t i = 0; i < report->files.count; i++) {
         const struct pa_report_file *file = &report->files.items[i];
         raw(out, i > 0 ? ", {\"path\": " : "{\"path\": ");
-        kept(out, report, file->path);
+        arena_text_or_null(out, &report->text, file->path);
         number(out, ", \"state\": \"%s\", \"build_id\": ", file->state == PA_OBJECT_MISSING ? "missing" : "differs");
-        kept(out, report, file->build_id);
+        arena_text_or_null(out, &report->text, file->build_id);
         raw(out, ", \"file_build_id\": ");
-        kept(out, report, file->file_build_id);
+        arena_text_or_null(out, &report->text, file->file_build_id);
         raw(out, "}");
     }
     raw(out, "]}");
@@ -105,13 +89,13 @@ void pa_report_json(struct pa_report *report, struct pa_output *out, pa_stack_nu
         pa_out_json(out, pa_arena_text(&report->text, argument), argument.length);
     }
     number(out, "], \"arguments_complete\": %s, \"no_python\": ", report->arguments_cut ? "false" : "true");
-    string(out, report->no_python);
+    string_if_any(out, report->no_python);
     write_death(out, report);
     write_files(out, report);
     raw(out, ",\n \"test\": ");
-    kept(out, report, report->test);
+    arena_text_or_null(out, &report->text, report->test);
     raw(out, ", \"worker\": ");
-    kept(out, report, report->worker);
+    arena_text_or_null(out, &report->text, report->worker);
     write_groups(out, report, stack_number, context);
     raw(out, "},\n");
 }
