@@ -52,14 +52,14 @@ static void print_memory(struct pa_session *session)
         }
     }
     if (session->memory.map)
-        pa_out_format(out, PA_STYLE_PLAIN, "Memory: %.1f MB in %u ranges of the mapped core file; the rest through GDB\n",
+        pa_out_format(out, PA_STYLE_PLAIN, "Memory: %.1f MB in %u ranges of the mapped core file; the rest through the debugger\n",
                       (double)mapped / 1e6, ranges);
     else if (session->memory.direct)
         pa_out_format(out, PA_STYLE_PLAIN,
-                      "Memory: of process %lld itself, in blocks of %u KiB; what it does not give through GDB\n",
+                      "Memory: of process %lld itself, in blocks of %u KiB; what it does not give through the debugger\n",
                       (long long)session->work.target->process, PA_CACHE_BLOCK / 1024);
     else
-        pa_out_format(out, PA_STYLE_PLAIN, "Memory: all through GDB, in blocks of %u KiB\n", PA_CACHE_BLOCK / 1024);
+        pa_out_format(out, PA_STYLE_PLAIN, "Memory: all through the debugger, in blocks of %u KiB\n", PA_CACHE_BLOCK / 1024);
     pa_out(out, PA_STYLE_PLAIN, "The library uses ");
     pa_out_count(out, session->work.bytes);
     pa_out(out, PA_STYLE_PLAIN, " bytes, at its peak ");
@@ -77,14 +77,14 @@ static void print_threads(struct pa_session *session)
         if (thread->number)
             pa_out_format(out, PA_STYLE_PLAIN, "  thread %u, LWP %lld", thread->number, (long long)thread->lwp);
         else
-            pa_out(out, PA_STYLE_PLAIN, "  no thread of GDB");
+            pa_out(out, PA_STYLE_PLAIN, "  no thread of the debugger");
         pa_out_format(out, PA_STYLE_PLAIN,
                       ": PyThreadState 0x%llx of interpreter %lld, pthread_self() 0x%llx, native id %llu, %u frames%s\n",
                       (unsigned long long)thread->address, (long long)graph->interpreters.items[thread->interpreter].id,
                       (unsigned long long)thread->pthread_id, (unsigned long long)thread->native_id, thread->frame_count,
                       thread->loop ? ", runs a loop" : "");
     }
-    pa_out_format(out, PA_STYLE_PLAIN, "  %u of GDB's %u threads run Python\n",
+    pa_out_format(out, PA_STYLE_PLAIN, "  %u of the debugger's %u threads run Python\n",
                   graph->threads.count < graph->debugger_threads ? graph->threads.count : graph->debugger_threads,
                   graph->debugger_threads);
 }

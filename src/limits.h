@@ -221,8 +221,8 @@
 #define PA_GROUP_NAMES    5u
 #define PA_REPORT_GROUPS  5u
 
-/* Values of variables: levels of containers in containers (an instance counts twice), and elements of one container or characters of one str, as GDB's own
-   "print elements". One value may take 20 bytes for each of the latter. */
+/* Values of variables: levels of containers in containers (an instance counts twice), and elements of one container or characters of one str, as many
+   as debuggers print of an array. One value may take 20 bytes for each of the latter. */
 #define PA_DEFAULT_VALUE_DEPTH  3u
 #define PA_DEFAULT_VALUE_LENGTH 200u
 #define PA_MAX_VALUE_BYTES      (1u << 20)

@@ -235,7 +235,7 @@ static bool page_read(struct pa_memory *memory, struct pa_block *block, uint32_t
     return block->pages[page] == PAGE_READ;
 }
 
-/* For pages that are only partly there: sections of an ELF file begin and end anywhere, and GDB serves .rodata of a core from them. */
+/* For pages that are only partly there: sections of an ELF file begin and end anywhere, and a debugger serves .rodata of a core from them. */
 static bool read_exactly(struct pa_memory *memory, uint64_t address, size_t length, uint8_t *buffer)
 {
     struct pa_work *work = memory->work;

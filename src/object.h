@@ -183,6 +183,8 @@ const char *pa_evidence_name(enum pa_evidence evidence);
 /** The tp_name of a static type of this kind, for the table of py-async-info; NULL for the kinds that have none. */
 const char *pa_kind_type_name(enum pa_kind kind);
 
+/* scalar.c: str, int and float. */
+
 /** Room for any str as text: PA_MAX_STRING characters and the note on what was cut. */
 #define PA_STRING_BYTES (PA_MAX_STRING * 4u + 64u)
 
@@ -211,6 +213,8 @@ bool pa_int_read(struct pa_objects *objects, uint64_t address, int64_t *value);
 /** A float or an int; NaN if the object is neither. */
 double pa_number_read(struct pa_objects *objects, uint64_t object);
 
+/* set.c */
+
 /** Going through a set, in slot order. */
 struct pa_set_iterator {
     uint64_t table;
@@ -225,6 +229,8 @@ bool pa_set_begin(struct pa_objects *objects, uint64_t address, struct pa_set_it
 /** The next element. @return false at the end, which may come early: see @c damaged. */
 bool pa_set_next(struct pa_objects *objects, struct pa_set_iterator *iterator, uint64_t *element);
 
+/* dict.c */
+
 /** Going through a dict, in the order of insertion. Keys may be of any type. */
 struct pa_dict_iterator {
     uint64_t keys;    /* PyDictKeysObject */
@@ -237,7 +243,7 @@ struct pa_dict_iterator {
     bool damaged; /* something could not be read */
 };
 
-/** dict.c: @return false, with @c damaged set, if it is no readable dict (or subclass of it). */
+/** @return false, with @c damaged set, if it is no readable dict (or subclass of it). */
 bool pa_dict_begin(struct pa_objects *objects, uint64_t address, struct pa_dict_iterator *iterator);
 
 /** Likewise for a split table that has no dict object: the inline @p values of an instance. */
