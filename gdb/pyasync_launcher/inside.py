@@ -4,6 +4,7 @@ Runs in GDB: has pyasync report on one core, process or program, as the file tha
 The answer is files in the folder of that file: report.txt and report.json as far as there are any, and result.json, written last.
 """
 
+import contextlib
 import json
 import os
 import resource
@@ -159,7 +160,7 @@ class Running:
             find_files()
             result = report(self.job["arguments"], f"process-{pid}")
             gdb.execute("kill", to_string=True)
-        except (gdb.error, OSError) as failure:
+        except gdb.error as failure:
             return {"error": f"cannot be attached to: {failure}"}
         gdb.execute("inferior 1", to_string=True)
         gdb.execute(f"remove-inferiors {number}", to_string=True)  # and with it the symbols of its files
@@ -171,7 +172,14 @@ class Running:
 
 
 def find_files():
-    """The selected process may have changed its root (chroot, unshare). Only now, since GDB reads all libraries anew."""
+    """Only now, since GDB reads all libraries anew."""
+    with contextlib.suppress(OSError):  # of a process whose root we may not ask for
+        use_root()
+    gdb.execute("sharedlibrary", to_string=True)
+
+
+def use_root():
+    """The selected process may have changed its root (chroot, unshare)."""
     folder = f"/proc/{gdb.selected_inferior().pid}"
     root = f"{folder}/root"
     if os.readlink(f"{folder}/ns/mnt") == os.readlink("/proc/self/ns/mnt"):
@@ -183,7 +191,6 @@ def find_files():
         gdb.execute(f"set sysroot {root}", to_string=True)
         # GDB would look for it below the old root, or below the new one by its name outside of it.
         gdb.execute(f"file {quoted(path if is_same(path, f'{folder}/exe') else f'{folder}/exe')}", to_string=True)
-    gdb.execute("sharedlibrary", to_string=True)
 
 
 def is_same(path, other):

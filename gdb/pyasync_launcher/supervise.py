@@ -62,7 +62,7 @@ def supervise(options: Any) -> int:
     status, told = _command_told(answer, options, aftermath.not_told(watch.others))
     others += aftermath.cores(options, begin, watch.pid)
     # What starts others, as make does, is not worth a report if it runs no Python and they do.
-    if told and _runs_no_python(told[0]) and any(each.shown for each in others):
+    if told and told[0].runs_no_python and any(each.shown for each in others):
         told = [told[0]._replace(answer=told[0].answer._replace(text="", document=None))]
     if told + others:
         deliver(told + others, options, sys.stderr)
@@ -119,10 +119,6 @@ class _Watch:
                 os.kill(self.pid, self._pending.pop(0))
             except ProcessLookupError:
                 return
-
-
-def _runs_no_python(told: Told) -> bool:
-    return bool(((told.answer.document or {}).get("report") or {}).get("no_python"))
 
 
 def _command_told(answer: debugger.Answer, options: Any, notes: List[str]) -> Tuple[int, List[Told]]:

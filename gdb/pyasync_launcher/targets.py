@@ -5,7 +5,7 @@ import os
 import signal
 import stat
 import tempfile
-from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import debugger, unpack
 from .core_file import CoreFile, NotACore, build_id_of, is_elf
@@ -28,7 +28,19 @@ class Told(NamedTuple):
 
     @property
     def signature(self) -> Optional[str]:
-        return ((self.answer.document or {}).get("report") or {}).get("signature")
+        return self._report.get("signature")
+
+    @property
+    def test(self) -> Optional[str]:
+        return self._report.get("test")
+
+    @property
+    def runs_no_python(self) -> bool:
+        return bool(self._report.get("no_python"))
+
+    @property
+    def _report(self) -> Dict[str, Any]:
+        return (self.answer.document or {}).get("report") or {}
 
     @property
     def shown(self) -> bool:

@@ -129,7 +129,8 @@ def _print(told: List[Told], options: Any, stream: TextIO) -> None:
         if each.shown:
             groups.setdefault(each.signature if each.signature and not options.each else f" {number}", []).append(each)
     failed = [each for each in told if not each.shown]
-    kinds = sorted(groups.values(), key=len, reverse=True)
+    # Of as many targets those that run a test, and not what started them.
+    kinds = sorted(groups.values(), key=lambda alike: (len(alike), alike[0].test is not None), reverse=True)
     stream.write(f"{counted(len(told), 'target')}: {counted(len(kinds), 'different report')}, {len(failed):,} could not be read\n")
     for alike in kinds:
         # The first whole one stands for all.
