@@ -9,7 +9,7 @@ import pytest
 from test_launcher import PYASYNC
 
 PARENT = f"{harness.inside(harness.PLACE)}/targets/parent.py"
-HUNG = ("--timeout", "4")
+HUNG = ("--timeout", "6")
 
 
 def parent(build, how, folder):
@@ -37,7 +37,7 @@ def test_hung_children(build, scratch):
     first, *groups = done.stderr.split("\n=== ")
     assert first == "4 targets: 3 different reports, 0 could not be read\n", done  # with multiprocessing's resource tracker
     assert groups[0].startswith("2 × s1:") and "Task(name='job-" in groups[0] and "in async main()" in groups[0], done
-    (command,) = [group for group in groups if "chroot was still running after 4 s, and was killed" in group]
+    (command,) = [group for group in groups if "chroot was still running after 6 s, and was killed" in group]
     assert "had started processes without Python: " in command and " (sleep)\n" in command, done
     assert "in <module> (parent.py:" in command and "posix.waitpid" in command, done
     documents = [json.loads(path.read_text()) for path in sorted((scratch / "out").glob("*.json"))]
@@ -52,7 +52,7 @@ def test_parent_without_python(scratch):
     done = run(["sh", "-c", f"{command}; true"], *HUNG)
     assert done.status == 124, done
     assert "5 targets: 4 different reports, 0 could not be read" in done.stderr and "No Python" not in done.stderr, done
-    assert "sh was still running after 4 s, and was killed\n" in done.stderr and done.stderr.count("\nSignature ") == 3, done
+    assert "sh was still running after 6 s, and was killed\n" in done.stderr and done.stderr.count("\nSignature ") == 3, done
 
 
 def test_nothing_but_a_parent_without_python():
