@@ -47,6 +47,14 @@ uint64_t make_list(uint32_t count, const uint64_t *items)
     return list;
 }
 
+uint64_t make_bytes(const void *bytes, uint64_t length)
+{
+    uint64_t object = python_object(python, bytes_type, python_offset(python, SLOT_bytes_data) + length + 1);
+    put(object + python_offset(python, SLOT_bytes_length), length);
+    image_put(python->image, object + python_offset(python, SLOT_bytes_data), bytes, length);
+    return object;
+}
+
 uint64_t make_float(double number)
 {
     uint64_t object = python_object(python, float_type, python_offset(python, SLOT_float_size));
@@ -156,12 +164,9 @@ uint64_t make_cell(uint64_t held)
 void set_variables(uint64_t code, uint32_t count, const char *const *names)
 {
     uint64_t strings[8];
-    uint64_t kinds = python_object(python, bytes_type, python_offset(python, SLOT_bytes_data) + 8);
-    put(kinds + python_offset(python, SLOT_bytes_length), count);
-    image_put(python->image, kinds + python_offset(python, SLOT_bytes_data), "\x20\x20\x20\x20\x20\x20\x20\x20", count);
     image_put_u32(python->image, code + python_offset(python, SLOT_code_firstlineno) + 4, count); /* co_nlocalsplus */
     for (uint32_t i = 0; i < count; i++)
         strings[i] = python_str(python, names[i]);
     put(code + python_offset(python, SLOT_code_localsplusnames), make_tuple(count, strings));
-    put(code + python_offset(python, SLOT_code_localspluskinds), kinds);
+    put(code + python_offset(python, SLOT_code_localspluskinds), make_bytes("\x20\x20\x20\x20\x20\x20\x20\x20", count));
 }

@@ -9,6 +9,7 @@ void instances_begin(struct python *python);
 
 uint64_t make_tuple(uint32_t count, const uint64_t *items);
 uint64_t make_list(uint32_t count, const uint64_t *items);
+uint64_t make_bytes(const void *bytes, uint64_t length);
 uint64_t make_float(double number);
 uint64_t make_bool(bool value);
 uint64_t make_none(void);

@@ -3,24 +3,14 @@
  * looks like, and what is shared by many is not read for each of them without end.
  */
 #include "executor.h"
+#include "fixture.h"
 #include "holder.h"
-#include "instances.h"
 #include "limits.h"
 #include "session.h"
-#include "walk.h"
-
-static struct walk walk;
-static struct python *python;
-
-static void put(uint64_t address, uint64_t value)
-{
-    image_put_u64(python->image, address, value);
-}
 
 static void begin(int build)
 {
-    python = python_new_sized((enum python_build)build, 16u << 20);
-    instances_begin(python);
+    begin_sized(build, 16u << 20);
 }
 
 /* Steps that a function takes over the process that has been made. */

@@ -1,28 +1,17 @@
 /* Findings: what makes one, what is just not one, and damaged objects. */
 #include "session.h"
-#include "walk.h"
 
+#include "fixture.h"
 #include "limits.h"
 
-static struct walk walk;
-static struct python *python;
 static struct pa_findings findings;
-static uint64_t tuple_type, list_type, bytes_type, deque_type, bool_type, builtin_type;
+static uint64_t list_type, builtin_type;
 
 static void begin(int build)
 {
-    python = python_new((enum python_build)build);
-    tuple_type = python_type(python, "tuple", python->object_type, false, 1u << 26);
+    begin_sized(build, HEAP);
     list_type = python_type(python, "list", python->object_type, false, 1u << 25);
-    bytes_type = python_type(python, "bytes", python->object_type, false, 1u << 27);
-    deque_type = python_type(python, "collections.deque", python->object_type, true, 0);
-    bool_type = python_type(python, "bool", python->object_type, false, 1u << 24);
     builtin_type = python_type(python, "builtin_function_or_method", python->object_type, false, 0);
-}
-
-static void put(uint64_t address, uint64_t value)
-{
-    image_put_u64(python->image, address, value);
 }
 
 static void find(void)
@@ -54,68 +43,12 @@ static uint64_t task_of(uint32_t place)
     return walk.graph.nodes.items[pa_finding_tasks(&findings, findings.items.items)[place]].address;
 }
 
-static uint64_t sized(uint64_t type, uint64_t length, uint64_t size)
-{
-    uint64_t object = python_object(python, type, size);
-    put(object + python_offset(python, SLOT_tuple_ob_size), length);
-    return object;
-}
-
-static uint64_t make_tuple(uint32_t count, const uint64_t *items)
-{
-    uint64_t tuple = sized(tuple_type, count, python_offset(python, SLOT_tuple_item) + 8 * (count + 1));
-    for (uint32_t i = 0; i < count; i++)
-        put(tuple + python_offset(python, SLOT_tuple_item) + 8 * i, items[i]);
-    return tuple;
-}
-
-/* A deque of one block. Modules/_collectionsmodule.c, dequeobject and block */
-static uint64_t make_deque(uint32_t count, const uint64_t *items, uint64_t *block)
-{
-    uint64_t head = python_offset(python, SLOT_object_size), deque = sized(deque_type, count, head + 64);
-    *block = python_alloc(python, 8 * 66);
-    put(deque + head + 8, *block);
-    for (uint32_t i = 0; i < count; i++)
-        put(*block + 8 + 8 * i, items[i]);
-    return deque;
-}
-
-/* Offsets in PyTypeObject with the GIL; without it they are 16 more. */
-enum { BASICSIZE = 32, DICTOFFSET = 288, MRO = 344 };
-
-static uint64_t make_instance(const char *name, const char *const *names, const uint64_t *values, uint32_t count)
-{
-    uint64_t type = python_type(python, name, python->object_type, true, 0), more = python->free_threaded ? 16 : 0;
-    uint64_t size = python_offset(python, SLOT_object_size), object = python_object(python, type, size + 8);
-    uint64_t dict = python_dict(python, 1);
-    for (uint32_t i = 0; i < count; i++)
-        python_dict_set(python, dict, names[i], values[i]);
-    put(type + BASICSIZE + more, size + 8);
-    put(type + DICTOFFSET + more, size);
-    put(type + MRO + more, make_tuple(1, &type));
-    put(object + size, dict);
-    return object;
-}
-
-static uint64_t make_bool(bool value)
-{
-    uint64_t object = python_int(python, value);
-    put(object + python_offset(python, SLOT_object_ob_type), bool_type);
-    return object;
-}
-
 /* A task in asyncio's Lock.acquire() of a lock that is made later: its place is returned. */
 static uint64_t make_acquirer(uint64_t *task, uint64_t *self)
 {
     uint64_t code = python_code(python, "Lock.acquire", "/usr/lib/python3.14/asyncio/locks.py", 10, CO_FUNCTION | CO_COROUTINE);
-    uint64_t future = python_future(python), names[] = {python_str(python, "self"), python_str(python, "fut")};
-    uint64_t kinds = sized(bytes_type, 2, python_offset(python, SLOT_bytes_data) + 8);
-    put(kinds + python_offset(python, SLOT_bytes_length), 2);
-    image_put(python->image, kinds + python_offset(python, SLOT_bytes_data), "\x20\x20", 2);
-    image_put_u32(python->image, code + python_offset(python, SLOT_code_firstlineno) + 4, 2); /* co_nlocalsplus */
-    put(code + python_offset(python, SLOT_code_localsplusnames), make_tuple(2, names));
-    put(code + python_offset(python, SLOT_code_localspluskinds), kinds);
-    uint64_t coroutine = python_gen(python, PA_KIND_COROUTINE, code, YIELD_FROM, 5, 0);
+    uint64_t future = python_future(python), coroutine = python_gen(python, PA_KIND_COROUTINE, code, YIELD_FROM, 5, 0);
+    set_variables(code, 2, (const char *const[]){"self", "fut"});
     *self = python_iframe(python, coroutine) + python_offset(python, SLOT_frame_localsplus);
     put(*self + 8, future);
     *task = python_task(python, python_thread_tasks(python, python->thread), python_str(python, "t"), coroutine);
@@ -129,12 +62,13 @@ static uint64_t tasks[2], waiters[2], selves[2], deque, block, locked;
 
 static void make_lock(bool is_locked)
 {
-    static const char *const names[] = {"_locked", "_waiters"};
+    static const char *const names[] = {"_locked", "_waiters", NULL};
     for (uint32_t i = 0; i < 2; i++)
         waiters[i] = make_acquirer(&tasks[i], &selves[i]);
-    deque = make_deque(2, waiters, &block);
+    deque = make_deque_of(2, waiters, 0, 2);
+    block = image_u64(python->image, deque + python_offset(python, SLOT_object_size) + 8);
     locked = make_bool(is_locked);
-    uint64_t values[] = {locked, deque}, lock = make_instance("Lock", names, values, 2);
+    uint64_t values[] = {locked, deque}, lock = make_instance_of("Lock", names, values);
     put(selves[0], lock);
     put(selves[1], lock);
 }

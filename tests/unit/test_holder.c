@@ -1,70 +1,25 @@
 /* Who holds what: with statements by the exception table, exit callbacks, threads at calls; damaged tables, stacks and locks. */
 #include "holder.h"
 
+#include "fixture.h"
 #include "limits.h"
 #include "pool.h"
-#include "walk.h"
 #include "with.h"
-
-static struct walk walk;
-static struct python *python;
-static uint64_t tuple_type, bytes_type;
 
 /* Opcodes of 3.14 and 3.15. */
 static struct {
     uint8_t push_exc_info, with_except_start, get_awaitable, to_bool, call;
 } op;
 
-static void put(uint64_t address, uint64_t value)
-{
-    image_put_u64(python->image, address, value);
-}
-
-static uint64_t make_tuple(uint32_t count, const uint64_t *items)
-{
-    uint64_t tuple = python_object(python, tuple_type, python_offset(python, SLOT_tuple_item) + 8 * (count + 1));
-    put(tuple + python_offset(python, SLOT_tuple_ob_size), count);
-    for (uint32_t i = 0; i < count; i++)
-        put(tuple + python_offset(python, SLOT_tuple_item) + 8 * i, items[i]);
-    return tuple;
-}
-
-static uint64_t make_bytes(const void *bytes, uint64_t length)
-{
-    uint64_t object = python_object(python, bytes_type, python_offset(python, SLOT_bytes_data) + length + 1);
-    put(object + python_offset(python, SLOT_bytes_length), length);
-    image_put(python->image, object + python_offset(python, SLOT_bytes_data), bytes, length);
-    return object;
-}
-
 static void begin(int build)
 {
-    python = python_new((enum python_build)build);
-    tuple_type = python_type(python, "tuple", python->object_type, false, 1u << 26);
-    bytes_type = python_type(python, "bytes", python->object_type, false, 1u << 27);
+    begin_sized(build, HEAP);
     if (python->minor == 14) {
         op.push_exc_info = 32, op.with_except_start = 43, op.get_awaitable = 71, op.call = 52;
     } else {
         op.push_exc_info = 30, op.with_except_start = 41, op.get_awaitable = 69, op.call = 50;
     }
     op.to_bool = 40;
-}
-
-/* Offsets in PyTypeObject with the GIL; without it they are 16 more. */
-enum { BASICSIZE = 32, DICTOFFSET = 288, MRO = 344 };
-
-/* An instance of a class @p name, with a dict in its first word that has one attribute. */
-static uint64_t make_instance(const char *name, const char *attribute, uint64_t value)
-{
-    uint64_t type = python_type(python, name, python->object_type, true, 0), more = python->free_threaded ? 16 : 0;
-    uint64_t size = python_offset(python, SLOT_object_size), object = python_object(python, type, size + 8);
-    uint64_t dict = python_dict(python, 1);
-    python_dict_set(python, dict, attribute, value);
-    put(type + BASICSIZE + more, size + 8);
-    put(type + DICTOFFSET + more, size);
-    put(type + MRO + more, make_tuple(1, &type));
-    put(object + size, dict);
-    return object;
 }
 
 static uint64_t make_semaphore(int64_t value)
@@ -95,7 +50,6 @@ static void set_opcodes(uint64_t code, uint32_t unit, uint8_t third)
 static uint64_t make_code(uint64_t *table_bytes)
 {
     uint64_t code = python_code(python, "has", "/app/main.py", 10, CO_FUNCTION | CO_COROUTINE);
-    uint64_t name = python_str(python, "lock");
     uint8_t table[16];
     uint32_t length = entry(table, 4, 5, 9, 2);
     length += entry(table + length, 5, 7, 12, 4);
@@ -103,9 +57,7 @@ static uint64_t make_code(uint64_t *table_bytes)
     length += entry(table + length, 12, 14, 9, 2);
     uint64_t bytes = make_bytes(table, length);
     put(code + python_offset(python, SLOT_code_argcount) - 12, bytes); /* co_exceptiontable */
-    image_put_u32(python->image, code + python_offset(python, SLOT_code_firstlineno) + 4, 1);
-    put(code + python_offset(python, SLOT_code_localsplusnames), make_tuple(1, &name));
-    put(code + python_offset(python, SLOT_code_localspluskinds), make_bytes("\x20", 1));
+    set_variables(code, 1, (const char *const[]){"lock"});
     set_opcodes(code, 9, op.get_awaitable);
     set_opcodes(code, 12, op.to_bool);
     if (table_bytes)
@@ -124,18 +76,6 @@ static uint64_t make_task(uint64_t code, uint32_t unit, uint64_t outer, uint64_t
         put(stack + 8 * i, values[i]);
     put(*iframe + python_offset(python, SLOT_frame_stackpointer), stack + sizeof(values));
     return python_task(python, python_thread_tasks(python, python->thread), python_str(python, "t"), coroutine);
-}
-
-/* Read the process anew, after something in it has been changed. */
-static void read_again(void)
-{
-    pa_graph_deinit(&walk.graph);
-    pa_codes_deinit(&walk.codes);
-    pa_objects_deinit(&walk.objects);
-    pa_memory_deinit(&walk.memory);
-    ck_assert_uint_eq(walk.work.bytes, 0);
-    walk_open(&walk, python);
-    ck_assert_int_eq(pa_graph_build(&walk.graph), PA_OK);
 }
 
 /* How many hold an object; the first of them. */
@@ -207,13 +147,13 @@ START_TEST(test_whatever_a_byte_of_the_table_is_reading_ends)
     for (uint32_t i = 0; i < sizeof(right); i++) {
         for (size_t k = 0; k < COUNT(values); k++) {
             image_put_u8(python->image, table + i, values[k]);
-            read_again();
+            walk_again(&walk);
             ck_assert_uint_le(ask(outer, &holder, &held), 1);
             ck_assert_uint_le(ask(inner, &holder, &held), 1);
             image_put_u8(python->image, table + i, right[i]);
         }
     }
-    read_again();
+    walk_again(&walk);
     ck_assert_uint_eq(ask(inner, &holder, &held), 1);
     walk_close(&walk);
 }
@@ -234,21 +174,21 @@ START_TEST(test_tables_that_cannot_be_are_none)
     const uint64_t lengths[] = {0, PA_MAX_EXCEPTIONTABLE + 1ull, UINT64_MAX};
     for (size_t i = 0; i < COUNT(lengths); i++) {
         put(length, lengths[i]);
-        read_again();
+        walk_again(&walk);
         ck_assert_uint_eq(ask(outer, &holder, &held), 0);
     }
     put(length, 16);
     const uint64_t addresses[] = {0, 1, outer, UINT64_MAX - 7};
     for (size_t i = 0; i < COUNT(addresses); i++) {
         put(field, addresses[i]);
-        read_again();
+        walk_again(&walk);
         ck_assert_uint_eq(ask(outer, &holder, &held), 0);
     }
     put(field, bytes);
     const uint32_t counts[] = {PA_MAX_VARIABLES + 1, UINT32_MAX};
     for (size_t i = 0; i < COUNT(counts); i++) {
         image_put_u32(python->image, code + locals, counts[i]);
-        read_again();
+        walk_again(&walk);
         ck_assert_uint_eq(ask(outer, &holder, &held), 0);
     }
     walk_close(&walk);
@@ -342,7 +282,7 @@ START_TEST(test_whatever_a_word_is_reading_ends)
             if (n++ % (before == 0 ? 7 : 2) != 0)
                 continue;
             put(address, i < COUNT(words) ? words[i] : address);
-            read_again();
+            walk_again(&walk);
             struct pa_pools pools;
             pa_pools_init(&pools, &walk.graph);
             check_fast(pa_holders_of(&walk.graph, semaphore, items, 4, &held) <= 4);
@@ -397,24 +337,24 @@ START_TEST(test_thread_waits_for_a_lock_only_while_it_calls)
     put(frame + python_offset(python, SLOT_frame_stackpointer), locals + 24);
     python_set_frames(python, python->thread, frame);
     walk_build(&walk, python);
-    read_again();
+    walk_again(&walk);
     ck_assert_uint_eq(pa_thread_awaited_lock(&walk.graph, 0, NULL), lock);
     put(frame + python_offset(python, SLOT_frame_stackpointer), locals + 16); /* it has returned */
-    read_again();
+    walk_again(&walk);
     ck_assert_uint_eq(pa_thread_awaited_lock(&walk.graph, 0, NULL), 0);
     const uint64_t pointers[] = {0, 4, locals, frame, UINT64_MAX, locals + 8ull * PA_MAX_VALUE_STACK * 2};
     for (size_t i = 0; i < COUNT(pointers); i++) {
         put(frame + python_offset(python, SLOT_frame_stackpointer), pointers[i]);
-        read_again();
+        walk_again(&walk);
         ck_assert_uint_eq(pa_thread_awaited_lock(&walk.graph, 0, NULL), 0);
     }
     put(frame + python_offset(python, SLOT_frame_stackpointer), locals + 24);
     image_put_u8(python->image, lock + size, 1); /* held, and nobody waits */
-    read_again();
+    walk_again(&walk);
     ck_assert_uint_eq(pa_thread_awaited_lock(&walk.graph, 0, NULL), 0);
     image_put_u8(python->image, lock + size, 3);
     image_put_u8(python->image, python_bytecode(python, code) + 4, op.to_bool);
-    read_again();
+    walk_again(&walk);
     ck_assert_uint_eq(pa_thread_awaited_lock(&walk.graph, 0, NULL), 0);
     walk_close(&walk);
 }

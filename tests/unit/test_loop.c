@@ -3,27 +3,12 @@
 #include "c_call.h"
 #include "collection.h"
 #include "executor.h"
-#include "instances.h"
+#include "fixture.h"
 #include "loop.h"
 #include "tests.h"
 #include "wait.h"
-#include "walk.h"
 
 #include <math.h>
-
-static struct walk walk;
-static struct python *python;
-
-static void begin(int build)
-{
-    python = python_new((enum python_build)build);
-    instances_begin(python);
-}
-
-static void put(uint64_t address, uint64_t value)
-{
-    image_put_u64(python->image, address, value);
-}
 
 /* ---- collections ---- */
 
@@ -45,7 +30,7 @@ START_TEST(test_elements_come_first_to_last)
 {
     bool damaged = true;
     uint64_t items[200];
-    begin(_i);
+    begin_sized(_i, HEAP);
     for (uint32_t i = 0; i < COUNT(items); i++)
         items[i] = python_int(python, i);
     uint64_t deque = make_deque_of(200, items, 60, 200), queue = make_simple_queue(8, items, 6), empty = make_deque(0);
@@ -65,7 +50,7 @@ START_TEST(test_damaged_collections_end)
 {
     bool damaged;
     uint64_t items[3];
-    begin(_i);
+    begin_sized(_i, HEAP);
     for (uint32_t i = 0; i < COUNT(items); i++)
         items[i] = python_int(python, i);
     uint64_t size = python_offset(python, SLOT_object_size);
@@ -130,7 +115,7 @@ static uint64_t make_descriptor(const char *type, const char *name)
 
 START_TEST(test_call_in_c_is_read_from_the_value_stack)
 {
-    begin(_i);
+    begin_sized(_i, HEAP);
     uint64_t lock = make_none(), acquire = make_descriptor("_thread.lock", "acquire"), other = make_descriptor("x.y", "z");
     uint64_t one = python_int(python, 1), names = make_tuple(1, &one);
     const struct {
@@ -260,7 +245,7 @@ START_TEST(test_loop_and_executor_are_read)
     struct pa_loop_facts facts;
     struct pa_executors executors = {0};
     uint64_t loop, futures[3];
-    begin(_i);
+    begin_sized(_i, HEAP);
     make_process(&loop, futures);
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.loops.count, 1);
@@ -328,7 +313,7 @@ START_TEST(test_whatever_a_word_holds_reading_ends)
 {
     static const uint64_t words[] = {0, 1, 8, UINT64_MAX, INT64_MAX, 1ull << 40};
     uint64_t loop, futures[3], n = 0;
-    begin(_i);
+    begin_sized(_i, HEAP);
     uint64_t from = python->next_object;
     make_process(&loop, futures);
     uint64_t lock = make_none(), acquire = make_descriptor("_thread.lock", "acquire"), stack[] = {acquire, lock};
@@ -345,11 +330,7 @@ START_TEST(test_whatever_a_word_holds_reading_ends)
             walk_open(&walk, python);
             check_fast(pa_graph_build(&walk.graph) == PA_OK);
             read_everything();
-            pa_graph_deinit(&walk.graph);
-            pa_codes_deinit(&walk.codes);
-            pa_objects_deinit(&walk.objects);
-            pa_memory_deinit(&walk.memory);
-            ck_assert_uint_eq(walk.work.bytes, 0);
+            walk_leave(&walk);
         }
         put(address, before);
     }

@@ -392,11 +392,7 @@ START_TEST(test_no_memory)
         walk_open(&walk, python);
         walk.work.limit = walk.work.bytes + limit;
         enum pa_status status = pa_graph_build(&walk.graph);
-        pa_graph_deinit(&walk.graph);
-        pa_codes_deinit(&walk.codes);
-        pa_objects_deinit(&walk.objects);
-        pa_memory_deinit(&walk.memory);
-        ck_assert_uint_eq(walk.work.bytes, 0);
+        walk_leave(&walk);
         if (status == PA_OK)
             break;
         ck_assert_int_eq(status, PA_NO_MEMORY);

@@ -580,11 +580,7 @@ START_TEST(test_whatever_a_word_holds_rendering_ends_with_printable_text)
             const char *text = render_within(root, (struct pa_value_limits){.depth = 8, .length = 50}, "", &value);
             ck_assert_uint_eq(first_bad_byte(text, value.length), value.length);
             ck_assert_ptr_null(strchr(text, '\n'));
-            pa_graph_deinit(&walk.graph);
-            pa_codes_deinit(&walk.codes);
-            pa_objects_deinit(&walk.objects);
-            pa_memory_deinit(&walk.memory);
-            ck_assert_uint_eq(walk.work.bytes, 0);
+            walk_leave(&walk);
         }
         put(address, before);
     }

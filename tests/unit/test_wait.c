@@ -1,25 +1,10 @@
 /* What tasks wait for: asyncio's own frames and what is only like them; damaged locks, timers and gathers. */
 #include "wait.h"
 
-#include "instances.h"
+#include "fixture.h"
 #include "limits.h"
-#include "walk.h"
 
 #include <math.h>
-
-static struct walk walk;
-static struct python *python;
-
-static void begin(int build)
-{
-    python = python_new((enum python_build)build);
-    instances_begin(python);
-}
-
-static void put(uint64_t address, uint64_t value)
-{
-    image_put_u64(python->image, address, value);
-}
 
 /* Offsets in PyTypeObject with the GIL; without it they are 16 more. */
 enum { BASICSIZE = 32, DICTOFFSET = 288, MRO = 344 };
@@ -70,7 +55,7 @@ START_TEST(test_lock_is_known_by_file_function_class_and_future)
     };
     uint64_t tasks[COUNT(cases)], objects[COUNT(cases)], futures[COUNT(cases)];
     struct pa_waits waits;
-    begin(_i);
+    begin_sized(_i, HEAP);
     for (size_t i = 0; i < COUNT(cases); i++) {
         objects[i] = make_instance(cases[i].class, "_waiters", make_deque(i + 1));
         futures[i] =
@@ -94,7 +79,7 @@ START_TEST(test_numbers_that_cannot_be_are_unknown)
 {
     struct pa_waits waits;
     uint64_t tasks[3], timers[4];
-    begin(_i);
+    begin_sized(_i, HEAP);
     uint64_t values[] = {make_deque(UINT64_MAX), make_float(1), 8};
     uint64_t times[] = {make_float(12.5), make_float(NAN), make_float(INFINITY), make_deque(1)};
     for (size_t i = 0; i < COUNT(tasks); i++)
@@ -128,7 +113,7 @@ START_TEST(test_whatever_a_word_holds_reading_ends)
 {
     static const uint64_t words[] = {0, 1, 8, UINT64_MAX, INT64_MAX, 1ull << 40};
     uint64_t tasks[2], n = 0;
-    begin(_i);
+    begin_sized(_i, HEAP);
     uint64_t from = python->next_object;
     make_both(tasks);
     uint64_t to = python->next_object;
@@ -149,11 +134,7 @@ START_TEST(test_whatever_a_word_holds_reading_ends)
                 check_fast(waits_on.kind < PA_WAITS_COUNT && waits_on.waiters >= PA_WAIT_UNKNOWN && !isinf(waits_on.when));
             }
             pa_waits_deinit(&waits);
-            pa_graph_deinit(&walk.graph);
-            pa_codes_deinit(&walk.codes);
-            pa_objects_deinit(&walk.objects);
-            pa_memory_deinit(&walk.memory);
-            ck_assert_uint_eq(walk.work.bytes, 0);
+            walk_leave(&walk);
         }
         put(address, before);
     }
@@ -184,7 +165,7 @@ static uint64_t make_gather(uint64_t children, const char *module, uint64_t *fut
 START_TEST(test_gather_counts_children_within_bounds)
 {
     struct pa_waits waits;
-    begin(_i);
+    begin_sized(_i, HEAP);
     uint64_t done = python_future(python), future, list_size = python_offset(python, SLOT_list_ob_size);
     python_finish(python, done, 2, 0);
     uint64_t good = make_list(3, (uint64_t[]){python_future(python), done, python_future(python)});

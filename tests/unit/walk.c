@@ -27,13 +27,24 @@ void walk_build(struct walk *walk, struct python *python)
     ck_assert_int_eq(pa_graph_build(&walk->graph), PA_OK);
 }
 
-void walk_close(struct walk *walk)
+void walk_leave(struct walk *walk)
 {
     pa_graph_deinit(&walk->graph);
     pa_codes_deinit(&walk->codes);
     pa_objects_deinit(&walk->objects);
     pa_memory_deinit(&walk->memory);
     ck_assert_uint_eq(walk->work.bytes, 0);
+}
+
+void walk_again(struct walk *walk)
+{
+    walk_leave(walk);
+    walk_build(walk, walk->python);
+}
+
+void walk_close(struct walk *walk)
+{
+    walk_leave(walk);
     python_free(walk->python);
 }
 

@@ -22,7 +22,11 @@ struct walk {
 void walk_open(struct walk *walk, struct python *python);
 /** The same and the whole graph. */
 void walk_build(struct walk *walk, struct python *python);
-/** Free everything, the image too. Ends the test if the library kept memory or lost count of it. */
+/** Free everything but the process. Ends the test if the library kept memory or lost count of it. */
+void walk_leave(struct walk *walk);
+/** The same, then build it anew: something in the process has been changed. */
+void walk_again(struct walk *walk);
+/** Free everything, the process too. */
 void walk_close(struct walk *walk);
 
 /** The node of an object; ends the test if there is none. */
