@@ -40,11 +40,11 @@ int main(int argc, char **argv)
         save_directory = argv[2];
         return run_all(srunner_create(save_suite()));
     }
-    Suite *(*const suites[])(void) = {memory_suite,    layout_suite,  find_suite,     object_suite, coroutine_suite,
-                                      thread_suite,    task_suite,    cycle_suite,    output_suite, session_suite,
-                                      linetable_suite, redact_suite,  gc_suite,       cython_suite, held_suite,
-                                      greenlet_suite,  value_suite,   unlisted_suite, wait_suite,   holder_suite,
-                                      native_suite,    finding_suite, loop_suite,     cost_suite,   report_suite};
+    Suite *(*const suites[])(void) = {
+        memory_suite,  layout_suite,   find_suite,    object_suite,     coroutine_suite, thread_suite,   task_suite,
+        cycle_suite,   output_suite,   session_suite, linetable_suite,  redact_suite,    gc_suite,       cython_suite,
+        held_suite,    greenlet_suite, value_suite,   unlisted_suite,   wait_suite,      holder_suite,   native_suite,
+        finding_suite, loop_suite,     cost_suite,    awaited_by_suite, end_suite,       complete_suite, report_suite};
     SRunner *runner = srunner_create(NULL);
     for (size_t i = 0; i < COUNT(suites); i++)
         srunner_add_suite(runner, suites[i]());

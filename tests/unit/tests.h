@@ -18,10 +18,13 @@
             ck_abort_msg("not so: %s", #condition);                                                                                \
     } while (0)
 
+Suite *awaited_by_suite(void);
+Suite *complete_suite(void);
 Suite *coroutine_suite(void);
 Suite *cost_suite(void);
 Suite *cycle_suite(void);
 Suite *cython_suite(void);
+Suite *end_suite(void);
 Suite *find_suite(void);
 Suite *finding_suite(void);
 Suite *gc_suite(void);
