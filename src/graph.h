@@ -32,16 +32,17 @@ struct pa_thread {
     uint32_t own_frames; /* of these, its own; then come those of the greenlets that wait for the one that it runs */
     uint32_t greenlet;   /* that it runs, if it is known; PA_NONE */
     uint32_t stack;      /* of all of them */
+    uint32_t same;       /* of pa_thread_with_id(): the next one with the same pthread_id, or PA_NONE */
     uint32_t number;     /* the debugger's number; 0 if it knows no such thread */
     int64_t lwp;
     bool selected;
     char name[32];
 };
 
-/** The first thread state of a thread of the process: one may have some, of several interpreters. */
+/** The thread states of a thread of the process: one may have some, of several interpreters. */
 struct pa_thread_id {
-    uint64_t pthread_id; /* first: of the index */
-    uint32_t thread;
+    uint64_t pthread_id;  /* first: of the index */
+    uint32_t first, last; /* the others are linked by same */
 };
 
 /** A Python frame of a thread or of a suspended greenlet. */
@@ -296,7 +297,7 @@ static inline uint32_t pa_request_thread(const struct pa_request *request)
     return request->command == PA_COMMAND_REPORT ? PA_THREAD_DEFAULT : request->thread;
 }
 
-/** The first thread (index) with this pthread_self(), which Python calls its ident; PA_NONE if there is none. */
+/** The first thread (index) with this pthread_self(), which Python calls its ident; PA_NONE if there is none. The next one is its same. */
 uint32_t pa_thread_with_id(struct pa_graph *graph, uint64_t pthread_id);
 
 /** Ask the debugger anew which thread is selected: the user may have changed it since the walk. */

@@ -150,9 +150,9 @@ static void place_loop(struct pa_graph *graph, uint32_t id)
     if (loop->thread != PA_NONE || !pa_instance_attribute(graph->objects, loop->address, "_thread_id", &object) ||
         !pa_int_read(graph->objects, object, &ident))
         return;
-    for (uint32_t i = 0; i < graph->threads.count; i++) {
+    for (uint32_t i = pa_thread_with_id(graph, (uint64_t)ident); i != PA_NONE; i = graph->threads.items[i].same) {
         struct pa_thread *thread = &graph->threads.items[i];
-        if (thread->loop != 0 || thread->pthread_id != (uint64_t)ident)
+        if (thread->loop != 0)
             continue;
         thread->loop = loop->address;
         loop->thread = i;
@@ -163,11 +163,11 @@ static void place_loop(struct pa_graph *graph, uint32_t id)
 /* The task that runs in a loop, for asyncio's Python code. */
 static void place_task(struct pa_graph *graph, uint64_t loop, uint64_t task)
 {
-    uint32_t id = pa_graph_find(graph, task);
-    for (uint32_t i = 0; id != PA_NONE && i < graph->threads.count; i++) {
-        if (graph->threads.items[i].loop == loop && graph->threads.items[i].task == 0)
-            graph->threads.items[i].task = task;
-    }
+    uint32_t id = pa_index_find(&graph->loop_index, graph->loops.items, sizeof(struct pa_loop), loop);
+    uint32_t thread = id == PA_NONE ? PA_NONE : graph->loops.items[id].thread;
+    if (thread != PA_NONE && graph->threads.items[thread].loop == loop && graph->threads.items[thread].task == 0 &&
+        pa_graph_find(graph, task) != PA_NONE)
+        graph->threads.items[thread].task = task;
 }
 
 void pa_place_registered(struct pa_graph *graph)

@@ -141,6 +141,20 @@ static enum pa_wait wait_of(struct pa_graph *graph, uint64_t future)
     return is_task ? PA_WAIT_TASK : PA_WAIT_FUTURE;
 }
 
+/* The thread that a frame of thread_frames is of: the frames of one thread come after those of the one before. */
+static uint32_t thread_of_frame(const struct pa_graph *graph, uint32_t frame)
+{
+    uint32_t low = 0, high = graph->threads.count; /* the last one whose first frame is not behind it */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (graph->threads.items[middle].first_frame <= frame)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /*
  * Note it if the task's coroutine, or else the first one of its chain that has a frame, stands on a thread's stack; the task's own is cut
  * from there when all tasks are known.
@@ -162,16 +176,11 @@ static void find_executing(struct pa_graph *graph, uint32_t id)
         pa_graph_problem(graph, "coroutine", chain->links.items[outer].object, "belongs to another task too", id);
         return;
     }
-    for (uint32_t i = 0; i < graph->threads.count; i++) {
-        const struct pa_thread *thread = &graph->threads.items[i];
-        if (frame < thread->first_frame || frame - thread->first_frame >= thread->frame_count)
-            continue;
-        struct pa_executing *executing = pa_array_push(graph->work, &graph->executing, PA_NONE);
-        if (executing)
-            *executing = (struct pa_executing){.node = id, .thread = i, .last = frame, .outer = outer, .outer_stack = outer_stack};
-        graph->thread_frames.items[frame].claimed = true;
-        return;
-    }
+    struct pa_executing *executing = pa_array_push(graph->work, &graph->executing, PA_NONE);
+    if (executing)
+        *executing = (struct pa_executing){
+            .node = id, .thread = thread_of_frame(graph, frame), .last = frame, .outer = outer, .outer_stack = outer_stack};
+    graph->thread_frames.items[frame].claimed = true;
 }
 
 /* The stack of the chain's frames. Where all of it looked as the last such chain did, it is that one's. */

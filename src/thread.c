@@ -149,7 +149,7 @@ static bool read_thread(struct pa_graph *graph, uint64_t address, uint32_t inter
 {
     const struct pa_layout *layout = graph->layout;
     struct pa_memory *memory = graph->memory;
-    struct pa_thread thread = {.address = address, .interpreter = interpreter, .greenlet = PA_NONE};
+    struct pa_thread thread = {.address = address, .interpreter = interpreter, .greenlet = PA_NONE, .same = PA_NONE};
     uint64_t frame;
     if (address % 8 != 0 || !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_next), next) ||
         !pa_memory_u64(memory, address + PA_OFFSET(layout, thread_current_frame), &frame) ||
@@ -258,14 +258,37 @@ static void read_interpreters(struct pa_graph *graph)
     }
 }
 
-/* The thread state of one of the debugger's threads, by pthread_self(), else by the kernel's id: see match_threads(). */
-static struct pa_thread *thread_of(struct pa_graph *graph, const struct pa_thread_info *info, bool by_pthread_id)
+static void index_thread_id(struct pa_graph *graph, uint32_t thread)
 {
-    for (uint32_t i = 0; i < graph->threads.count; i++) {
+    uint64_t pthread_id = graph->threads.items[thread].pthread_id;
+    uint32_t place = pa_index_find(&graph->thread_id_index, graph->thread_ids.items, sizeof(struct pa_thread_id), pthread_id);
+    if (place != PA_NONE) {
+        struct pa_thread_id *met = &graph->thread_ids.items[place];
+        graph->threads.items[met->last].same = thread;
+        met->last = thread;
+        return;
+    }
+    struct pa_thread_id *slot = pa_array_push(graph->work, &graph->thread_ids, PA_MAX_THREADS);
+    if (!slot)
+        return;
+    *slot = (struct pa_thread_id){pthread_id, thread, thread};
+    pa_index_add(graph->work, &graph->thread_id_index, graph->thread_ids.items, sizeof(*slot), graph->thread_ids.count - 1);
+}
+
+uint32_t pa_thread_with_id(struct pa_graph *graph, uint64_t pthread_id)
+{
+    for (uint32_t i = 0; i < graph->threads.count && (i > 0 || graph->thread_ids.count == 0); i++)
+        index_thread_id(graph, i);
+    uint32_t place = pa_index_find(&graph->thread_id_index, graph->thread_ids.items, sizeof(struct pa_thread_id), pthread_id);
+    return place == PA_NONE ? PA_NONE : graph->thread_ids.items[place].first;
+}
+
+/* The thread state of one of the debugger's threads by the kernel's id: see match_threads(). */
+static struct pa_thread *thread_with_lwp(struct pa_graph *graph, int64_t lwp)
+{
+    for (uint32_t i = 0; lwp > 0 && i < graph->threads.count && pa_work_step(graph->work); i++) {
         struct pa_thread *thread = &graph->threads.items[i];
-        if (thread->number == 0 && by_pthread_id && info->pthread_id != 0 && thread->pthread_id == info->pthread_id)
-            return thread;
-        if (thread->number == 0 && !by_pthread_id && info->lwp > 0 && thread->native_id == (uint64_t)info->lwp)
+        if (thread->number == 0 && thread->native_id == (uint64_t)lwp)
             return thread;
     }
     return NULL;
@@ -318,34 +341,17 @@ static void match_threads(struct pa_graph *graph)
         graph->threads.items[i].number = 0;
     for (uint32_t i = 0; i < infos.count; i++) {
         const struct pa_thread_info *info = &infos.items[i];
-        struct pa_thread *thread = thread_of(graph, info, info->pthread_id != 0);
+        struct pa_thread *thread = info->pthread_id == 0 ? thread_with_lwp(graph, info->lwp) : NULL;
         if (thread)
             number_thread(thread, info);
-        /* The same thread in other interpreters. */
-        while (thread && info->pthread_id != 0 && (thread = thread_of(graph, info, true)) != NULL)
-            number_thread(thread, info);
+        /* The same thread in all interpreters. */
+        uint32_t id = info->pthread_id == 0 ? PA_NONE : pa_thread_with_id(graph, info->pthread_id);
+        for (; id != PA_NONE; id = graph->threads.items[id].same) {
+            if (graph->threads.items[id].number == 0)
+                number_thread(&graph->threads.items[id], info);
+        }
     }
     pa_array_free(graph->work, &infos);
-}
-
-static void index_thread_id(struct pa_graph *graph, uint32_t thread)
-{
-    uint64_t pthread_id = graph->threads.items[thread].pthread_id;
-    if (pa_index_find(&graph->thread_id_index, graph->thread_ids.items, sizeof(struct pa_thread_id), pthread_id) != PA_NONE)
-        return;
-    struct pa_thread_id *slot = pa_array_push(graph->work, &graph->thread_ids, PA_MAX_THREADS);
-    if (!slot)
-        return;
-    *slot = (struct pa_thread_id){pthread_id, thread};
-    pa_index_add(graph->work, &graph->thread_id_index, graph->thread_ids.items, sizeof(*slot), graph->thread_ids.count - 1);
-}
-
-uint32_t pa_thread_with_id(struct pa_graph *graph, uint64_t pthread_id)
-{
-    for (uint32_t i = 0; i < graph->threads.count && (i > 0 || graph->thread_ids.count == 0); i++)
-        index_thread_id(graph, i);
-    uint32_t place = pa_index_find(&graph->thread_id_index, graph->thread_ids.items, sizeof(struct pa_thread_id), pthread_id);
-    return place == PA_NONE ? PA_NONE : graph->thread_ids.items[place].thread;
 }
 
 void pa_read_selection(struct pa_graph *graph)
