@@ -93,8 +93,12 @@ static void add_related(struct pa_codes *codes, struct pa_exceptions *exceptions
     if (!pa_is_instance(objects, address, "BaseExceptionGroup") ||
         !pa_sequence(objects, read_word(objects, address + PA_OFFSET(layout, group_exceptions)), &items, &count))
         return;
-    for (uint64_t i = 0; i < count && !exceptions->more && pa_work_step(objects->work); i++)
-        add(codes, exceptions, read_word(objects, items + 8 * i), of, PA_MEMBER);
+    for (uint64_t i = 0; i < count && !exceptions->more && pa_work_step(objects->work); i++) {
+        uint64_t member;
+        if (!pa_memory_u64(objects->memory, items + 8 * i, &member))
+            return; /* the count is damaged, and may be anything */
+        add(codes, exceptions, member, of, PA_MEMBER);
+    }
 }
 
 void pa_exception_chain(struct pa_codes *codes, uint64_t exception, struct pa_exceptions *exceptions)

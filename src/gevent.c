@@ -256,8 +256,9 @@ static void look_into(struct reader *reader, const struct source *source)
         if (kind == PA_KIND_LIST || kind == PA_KIND_TUPLE) {
             bool read = pa_sequence(graph->objects, words[i], &items, &length);
             for (uint64_t k = 0; read && k < length && reader->looked_at < PA_MAX_GEVENT_ITEMS && pa_work_step(graph->work); k++) {
-                if (pa_memory_u64(graph->memory, items + 8 * k, &item))
-                    look_at(reader, item, source);
+                if (!pa_memory_u64(graph->memory, items + 8 * k, &item))
+                    break; /* the length is damaged, and may be anything */
+                look_at(reader, item, source);
             }
         } else if (kind == PA_KIND_METHOD || kind == PA_KIND_BUILTIN_FUNCTION) {
             look_at(reader, words[i], source);

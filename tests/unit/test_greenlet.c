@@ -326,6 +326,33 @@ START_TEST(test_any_damaged_word)
 }
 END_TEST
 
+/* A list whose length is damaged, in a greenlet of gevent's: it is read as far as there is memory. */
+START_TEST(test_damaged_links_of_gevent)
+{
+    begin(_i);
+    uint64_t type = python_type(python, "gevent._gevent_cgreenlet.Greenlet", greenlet_type, false, 0);
+    uint64_t list_type = python_type(python, "list", python->object_type, false, 1u << 25), list, greenlet;
+    image_put_u64(image, type + 32, 48); /* tp_basicsize: one word behind greenlet's own */
+    made_main();
+    list = python_object(python, list_type, python_offset(python, SLOT_list_size));
+    image_put_u64(image, list + 16, PA_MAX_SEQUENCE);
+    image_put_u64(image, list + 24, 0x10);
+    greenlet = python_object(python, type, 64);
+    image_put_u64(image, greenlet + PIMPL, impl_of(untracked(greenlet_type)));
+    set_impl(greenlet, SELF, greenlet);
+    image_put_u64(image, greenlet + 40, list);
+    python_track(python, python_gc_list(python, python->interpreter, 0), greenlet);
+    walk_build(&walk, python);
+    ck_assert_ptr_nonnull(greenlet_at(greenlet));
+    uint64_t before = image->reads;
+    struct pa_gevent gevent;
+    pa_gevent_read(&walk.graph, &gevent);
+    ck_assert_uint_lt(image->reads - before, 1000);
+    pa_gevent_free(&gevent);
+    walk_close(&walk);
+}
+END_TEST
+
 /* ---- who waits for a greenlet */
 
 static const char *awaiters_of(uint64_t address)
@@ -524,6 +551,7 @@ Suite *greenlet_suite(void)
     tcase_add_loop_test(damage, test_main_greenlets_that_disagree, 0, 2);
     tcase_add_loop_test(damage, test_damage, 0, 2);
     tcase_add_loop_test(damage, test_any_damaged_word, 0, 2);
+    tcase_add_loop_test(damage, test_damaged_links_of_gevent, 0, 2);
     tcase_add_loop_test(reading, test_awaiters, 0, 2);
     tcase_add_loop_test(bridges, test_bridge, 0, 2);
     tcase_add_loop_test(bridges, test_portal, 0, 2);

@@ -516,7 +516,19 @@ START_TEST(test_damaged_tracebacks_end)
     put(bad_frame + header() + 8, one);
     uint64_t exceptions[] = {make_exception(args, circle, 0), make_exception(args, bad_frame, 0), make_exception(args, bad_next, 0),
                              make_exception(one, UINT64_MAX, one)};
-    uint64_t many = 0;
+    /* The list of a group's members is a list whose length is damaged. */
+    uint64_t list = make_list(0, NULL), words[9] = {0, args, 0, 0, 0, 0, 1, 0, list}, builtins, many = 0;
+    put(list + header(), PA_MAX_SEQUENCE);
+    put(list + header() + 8, 0x10);
+    made[EXCEPTION] = python_type(python, "BaseExceptionGroup", made[EXCEPTION], false, 1u << 30);
+    walk_open(&walk, python);
+    ck_assert(pa_dict_get(&walk.objects, python->modules, "builtins", &builtins));
+    pa_graph_deinit(&walk.graph);
+    pa_codes_deinit(&walk.codes);
+    pa_objects_deinit(&walk.objects);
+    pa_memory_deinit(&walk.memory);
+    python_dict_set(python, python_module_dict(python, builtins), "BaseExceptionGroup", made[EXCEPTION]);
+    uint64_t group = make(EXCEPTION, 9, words);
     for (uint32_t i = 0; i < 2 * PA_MAX_EXCEPTIONS; i++)
         many = make_exception(args, 0, many);
     walk_open(&walk, python);
@@ -529,6 +541,8 @@ START_TEST(test_damaged_tracebacks_end)
     pa_exception_chain(&walk.codes, many, &chain);
     ck_assert_uint_eq(chain.count, PA_MAX_EXCEPTIONS);
     ck_assert(chain.more);
+    pa_exception_chain(&walk.codes, group, &chain);
+    ck_assert_uint_eq(chain.count, 1);
     pa_exception_chain(&walk.codes, one, &chain);
     ck_assert_uint_eq(chain.count, 0);
     pa_array_free(&walk.work, &chain);
