@@ -88,9 +88,10 @@ e2e: all root  ## the end-to-end tests
 root:  ## the test root with its interpreters and GDB, made once
 	tests/make-root $(ROOT)
 
+# Without UBSan's checks for null pointers, which AddressSanitizer finds when they are used.
 build/fuzz-session: $(wildcard tests/fuzz/*.[ch]) tests/unit/wellformed.h $(SOURCES) $(HEADERS)
 	@mkdir -p build
-	clang $(STANDARD) -g -O2 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize-coverage=trace-cmp -fno-sanitize-recover=undefined -Isrc -o $@ $(wildcard tests/fuzz/*.c) $(SOURCES)
+	clang $(STANDARD) -g -O2 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize=null -fno-sanitize-coverage=trace-cmp -fno-sanitize-recover=undefined -Isrc -o $@ $(wildcard tests/fuzz/*.c) $(SOURCES)
 
 .PHONY: fuzz
 fuzz: build/fuzz-session root  ## mutate real memory under the library for FUZZ_SECONDS (600) or FUZZ_RUNS executions

@@ -16,11 +16,12 @@ keep, failed, frozen, unlisted, findings = [], [], [], [], []
 loops, notes, blocked, derived, expected, extra, compiled_files = {}, {}, {}, {}, {}, {}, {}
 
 # What the library asks for, and a little that it does not.
-MODULES = """sys os builtins types threading _contextvars _asyncio asyncio.tasks asyncio.futures asyncio.events greenlet._greenlet gevent
-gevent._gevent_cgreenlet json __main__""".split()
-ATTRIBUTES = """__name__ __file__ __spec__ Task Future _PyTask _PyFuture _scheduled_tasks _eager_tasks _current_tasks _active environ
-executable orig_argv path version stdlib_module_names gettotalrefcount greenlet bool int Context ContextVar abort""".split()
-TRACKED = 40  # objects that remain in the lists of the garbage collector
+MODULES = """sys os builtins types threading _contextvars _asyncio asyncio.tasks asyncio.futures asyncio.events json __main__
+greenlet._greenlet gevent gevent._gevent_cgreenlet""".split()
+ATTRIBUTES = """__name__ __file__ __spec__ Task Future _PyTask _PyFuture _scheduled_tasks _eager_tasks _current_tasks _active
+environ executable orig_argv path version stdlib_module_names gettotalrefcount greenlet bool int Context ContextVar
+abort""".split()
+TRACKED = 20  # objects that remain in the lists of the garbage collector
 
 
 def __getattr__(name):

@@ -27,7 +27,7 @@ struct seed {
 /** What is served to the library now, and what it has done. */
 struct run {
     struct seed *seed;
-    bool core, sections, symbols;
+    bool core, listed, files, sections, symbols;
     uint64_t calls, abort_at;
     uint32_t polls;
     int64_t member_offset;

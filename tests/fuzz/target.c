@@ -27,7 +27,8 @@ static bool count_call(void)
     return ++run.calls != run.abort_at;
 }
 
-uint8_t *seed_find(const struct seed *seed, uint64_t address, uint64_t *there)
+/* Which run an address is in; the number of runs if in none. */
+static uint64_t find_run(const struct seed *seed, uint64_t address)
 {
     uint64_t low = 0, high = seed->head.runs;
     while (low < high) {
@@ -37,11 +38,17 @@ uint8_t *seed_find(const struct seed *seed, uint64_t address, uint64_t *there)
         else
             high = middle;
     }
-    if (low == seed->head.runs || address < seed->runs[low].address)
+    return low == seed->head.runs || address < seed->runs[low].address ? seed->head.runs : low;
+}
+
+uint8_t *seed_find(const struct seed *seed, uint64_t address, uint64_t *there)
+{
+    uint64_t found = find_run(seed, address);
+    if (found == seed->head.runs)
         return NULL;
-    uint64_t inside = address - seed->runs[low].address;
-    *there = seed->runs[low].size - inside;
-    return seed->bytes + seed->offsets[low] + inside;
+    uint64_t inside = address - seed->runs[found].address;
+    *there = seed->runs[found].size - inside;
+    return seed->bytes + seed->offsets[found] + inside;
 }
 
 static int32_t target_read(uint64_t address, uint64_t length, void *buffer)
@@ -53,7 +60,7 @@ static int32_t target_read(uint64_t address, uint64_t length, void *buffer)
         return PA_UNREADABLE;
     for (uint64_t done = 0, there; done < length; done += there) {
         const uint8_t *bytes = seed_find(run.seed, address + done, &there);
-        if (!bytes)
+        if (!bytes || (!run.files && !(run.seed->runs[find_run(run.seed, address + done)].flags & PA_RANGE_WRITABLE)))
             return PA_UNREADABLE;
         if (run.touched)
             run.touched[(uint64_t)(bytes - run.seed->bytes) / PAGE] = 1;
@@ -102,17 +109,23 @@ static int64_t target_member_offset(const char *type, const char *path)
     return count_call() ? run.member_offset : -2;
 }
 
+/* Of a process nothing at all may be listed. A core has what is writable; the rest a debugger reads from files. */
 static int64_t target_ranges(struct pa_range *ranges, uint64_t capacity)
 {
     const struct seed *seed = run.seed;
+    uint64_t count = 0;
     if (!count_call())
         return -2;
-    for (uint64_t i = 0; i < seed->head.runs && i < capacity; i++) {
+    for (uint64_t i = 0; i < seed->head.runs && (run.core || run.listed); i++) {
         uint64_t end = seed->runs[i].address + seed->runs[i].size;
         uint32_t flags = (uint32_t)seed->runs[i].flags | (run.core ? PA_RANGE_IN_CORE : 0);
-        ranges[i] = (struct pa_range){.start = seed->runs[i].address, .end = end, .file_offset = seed->offsets[i], .flags = flags};
+        if (run.core && !(flags & PA_RANGE_WRITABLE))
+            continue;
+        if (count < capacity)
+            ranges[count] = (struct pa_range){seed->runs[i].address, end, seed->offsets[i], flags, 0};
+        count++;
     }
-    return (int64_t)seed->head.runs;
+    return (int64_t)count;
 }
 
 static int64_t target_threads(struct pa_thread_info *threads, uint64_t capacity)

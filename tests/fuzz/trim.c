@@ -46,7 +46,7 @@ static void find_objects(struct seed *seed)
     static const struct pa_request request = {.command = PA_COMMAND_TASKS, .format = PA_FORMAT_JSON, .thread = PA_THREAD_DEFAULT};
     struct pa_session *session;
     serve(seed, true);
-    run.sections = run.symbols = true;
+    run.sections = run.symbols = run.files = true;
     run.member_offset = -1;
     if (pa_session_create(&target, &session) != PA_OK || pa_session_run(session, &request) != PA_OK)
         fail(session ? pa_session_error(session) : "no session");
@@ -97,13 +97,14 @@ static void find_objects(struct seed *seed)
 /* Mark the pages that any request reads. */
 static void touch(struct seed *seed, uint8_t *touched)
 {
-    for (uint32_t n = 0; n < 24; n++) {
+    for (uint32_t n = 0; n < 48; n++) {
         struct pa_request request = {.command = n % 6, .format = n / 6 % 2, .flags = PA_REQUEST_ALL, .thread = PA_THREAD_DEFAULT};
         request.flags |= PA_REQUEST_LOCALS | PA_REQUEST_CONTEXT | PA_REQUEST_INSTRUMENTATION;
         struct pa_session *session;
         serve(seed, false);
-        run.sections = true;
-        run.symbols = n < 12;
+        run.sections = run.listed = true;
+        run.symbols = n / 12 % 2;
+        run.files = n / 24;
         run.member_offset = -1;
         run.touched = touched;
         enum pa_status status = pa_session_create(&target, &session);
@@ -159,7 +160,7 @@ void seed_trim(const char *path)
     uint8_t *bytes = malloc(seed->size);
     struct seed_run *runs = calloc(seed->size / PAGE + 1, sizeof(*runs));
     if (seed->head.objects > 0)
-        fail("is trimmed already");
+        return; /* it is one already */
     seed->objects = calloc(MAX_OBJECTS, sizeof(*seed->objects));
     seed->threads = calloc(MAX_THREADS, sizeof(*seed->threads));
     choose_pages(seed, runs, &count, bytes, &size);
