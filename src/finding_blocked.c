@@ -130,7 +130,7 @@ static uint32_t task_that_sets(struct pa_finder *finder, struct setters *setters
     }
     setters->made = true;
     uint32_t place = pa_index_find(&setters->index, setters->items, sizeof(struct setter), future);
-    return place == PA_NONE ? PA_NONE : setters->items[place].task;
+    return place < setters->count && setters->items ? setters->items[place].task : PA_NONE;
 }
 
 /* A deadlock that the thread is part of says more. */

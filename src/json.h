@@ -11,7 +11,7 @@
 enum pa_status pa_json_print(struct pa_session *session, struct pa_view *view, const struct pa_greenlet_view *greenlets,
                              struct pa_output *out);
 
-/** A frame as the elements of stacks are: function, file, line, kind. null for PA_NONE. */
+/** json_stacks.c: a frame as the elements of stacks are: function, file, line, kind. null for PA_NONE. */
 void pa_json_frame(struct pa_output *out, struct pa_graph *graph, uint32_t frame);
 
 /** native_json.c: --native: the member "native" with the comma behind it. */
