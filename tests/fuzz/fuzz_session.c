@@ -295,16 +295,16 @@ static void complete(struct pa_session *session)
 }
 
 /*
- * The fuzzer comes to prefer inputs that reach much, which are those of the big seeds, and then tries a third of what it could. So three of
- * four of their inputs get the next small one, whatever they are.
+ * The fuzzer comes to prefer inputs that reach much, which are those of the big seeds, and then tries a third of what it could. So seven of
+ * eight of their inputs get a small one, whatever they are.
  */
 static struct seed *choose_seed(uint8_t byte, const uint8_t *data, size_t size)
 {
     uint32_t chosen = slots[byte], sum = 0;
     for (size_t i = 0; i < size; i++)
         sum = sum * 31 + data[i];
-    for (uint32_t i = 0; i < seed_count && sum % 4 != 0 && seeds[chosen]->head.objects > BIG; i++)
-        chosen = (chosen + 1) % seed_count;
+    for (uint32_t i = 0; i < seed_count && sum % 8 != 0 && seeds[chosen]->head.objects > BIG; i++)
+        chosen = (sum / 8 + i) % seed_count;
     return seeds[chosen];
 }
 
