@@ -19,6 +19,7 @@ async def main():
 
 
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a shell has what runs in the background ignore it
 child = os.fork()
 if child == 0:
     asyncio.run(main())
