@@ -85,5 +85,5 @@ def test_memory_is_the_same_by_the_kernel_and_through_gdb(gdb, build, scratch):
         slow, through_gdb, fast, by_kernel = harness.ask(gdb, f"/usr/bin/{build}", f"attach {process.pid}", *commands)
     seconds = re.compile(r"\b(in|due) -?[\d,.]+ s\b")  # time passes between the two
     assert seconds.sub(r"\1 … s", fast.text) == seconds.sub(r"\1 … s", slow.text) != "", slow
-    assert "Memory: all through GDB" in through_gdb.text, through_gdb
+    assert "Memory: all through the debugger" in through_gdb.text, through_gdb
     assert f"Memory: of process {process.pid} itself" in by_kernel.text, by_kernel
