@@ -215,6 +215,8 @@ bool pa_frame_is(const struct pa_codes *codes, uint32_t id, const char *function
 
 uint32_t pa_frame_of_type(struct pa_codes *codes, uint32_t type)
 {
+    if (type == PA_NONE)
+        return PA_NONE;
     struct pa_type *item = &codes->objects->types.items[type];
     if (item->frame == PA_NONE) {
         struct pa_frame *frame = pa_array_push(codes->objects->work, &codes->frames, PA_NONE);

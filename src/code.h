@@ -110,7 +110,7 @@ uint32_t pa_frame_of_compiled(struct pa_codes *codes, uint64_t code, uint64_t qu
 /** Whether a frame is that of a function with this qualified name, in a file whose name ends with @p file. */
 bool pa_frame_is(const struct pa_codes *codes, uint32_t frame, const char *function, const char *file);
 
-/** The pseudo frame of an object of type @p type that is no coroutine. */
+/** The pseudo frame of an object of type @p type that is no coroutine; PA_NONE of PA_NONE. */
 uint32_t pa_frame_of_type(struct pa_codes *codes, uint32_t type);
 
 /** The code unit that a position stands at, counted from the start of the bytecode; -1 if it is outside. */

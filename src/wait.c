@@ -317,7 +317,7 @@ static bool read_gather(struct pa_waits *waits, struct pa_waits_on *waits_on)
     struct pa_objects *objects = waits->graph->objects;
     uint64_t children, items, count, module;
     uint32_t type = pa_type_of(objects, waits_on->future);
-    if (!pa_is_of_type(objects, waits_on->future, "_GatheringFuture") ||
+    if (type == PA_NONE || !pa_is_of_type(objects, waits_on->future, "_GatheringFuture") ||
         !pa_class_attribute(objects, objects->types.items[type].address, "__module__", &module) ||
         !pa_str_equals(objects, module, "asyncio.tasks") || !pa_attribute(waits->graph, waits_on->future, "_children", &children) ||
         !pa_sequence(objects, children, &items, &count))

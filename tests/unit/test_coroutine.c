@@ -52,6 +52,16 @@ START_TEST(test_coroutines_down_to_a_future)
 }
 END_TEST
 
+/* A type that was there may not be read again: after a Ctrl-C in between. */
+START_TEST(test_no_type_has_no_frame)
+{
+    begin(_i);
+    walk_open(&walk, python);
+    ck_assert_uint_eq(pa_frame_of_type(&walk.codes, PA_NONE), PA_NONE);
+    walk_close(&walk);
+}
+END_TEST
+
 static const enum pa_kind wrappers[] = {PA_KIND_COROUTINE_WRAPPER, PA_KIND_ASYNC_GEN_ASEND, PA_KIND_ASYNC_GEN_ATHROW,
                                         PA_KIND_ANEXT_AWAITABLE};
 
@@ -456,6 +466,7 @@ Suite *coroutine_suite(void)
     Suite *suite = suite_create("coroutine");
     TCase *tests = add_case(suite, "coroutine");
     tcase_add_loop_test(tests, test_coroutines_down_to_a_future, 0, PYTHON_BUILDS);
+    tcase_add_loop_test(tests, test_no_type_has_no_frame, 0, PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_wrappers_are_no_frames, 0, 4 * PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_anext_with_default_over_asend_over_async_generator, 0, PYTHON_BUILDS);
     tcase_add_loop_test(tests, test_generator_based_coroutine, 0, PYTHON_BUILDS);
