@@ -16,8 +16,7 @@ struct candidates {
     const struct pa_layout *layout; /* NULL: the runtime is looked for; else the asyncio table */
     uint64_t addresses[MAX_CANDIDATES];
     uint32_t count;
-    bool rejected; /* a section or symbol was there, and what stands at its address is no such table */
-    uint64_t rejected_at;
+    uint64_t rejected; /* where a section or symbol says, but what stands there is no such table; 0: nowhere */
     const char *how;
 };
 
@@ -60,7 +59,7 @@ static void try_named(struct candidates *candidates, uint64_t address)
         (candidates->layout ? pa_layout_is_asyncio_table(candidates->layout, memory, address) : has_cookie(memory, address)))
         add_candidate(candidates, address);
     else
-        candidates->rejected = true, candidates->rejected_at = address;
+        candidates->rejected = address;
 }
 
 static void try_sections(struct candidates *candidates, const char *name)
@@ -179,7 +178,7 @@ static enum pa_status choose_runtime(struct pa_found *found, struct candidates *
         return memory->work->fatal;
     if (found->runtime != 0)
         return pa_layout_read_runtime(layout, memory, found->runtime, error, capacity);
-    found->other_runtime = candidates->count > 0 ? candidates->addresses[0] : candidates->rejected_at;
+    found->other_runtime = candidates->count > 0 ? candidates->addresses[0] : candidates->rejected;
     if (candidates->count == 0)
         return candidates->rejected ? fail_old(memory, layout, error, capacity) : fail_none(found, memory, error, capacity);
     if (not_running)

@@ -1,11 +1,6 @@
 /* See busy.h. */
 #include "busy.h"
 
-static uint64_t main_tasks(struct python *python)
-{
-    return python_thread_tasks(python, python->thread);
-}
-
 /* A task that waits for a future of its own at the end of its chain. */
 static uint64_t waiting(struct python *python, uint64_t list, const char *name, uint64_t coroutine)
 {
@@ -37,8 +32,8 @@ static void make_running(struct python *python, struct busy *busy)
     frame =
         python_frame(python, python_code(python, "block", "/app/blocking.py", 30, CO_FUNCTION), 3, 0, python_iframe(python, child));
     python_set_frames(python, python->thread, frame);
-    busy->parent = python_task(python, main_tasks(python), python_str(python, "parent"), parent);
-    busy->running = python_task(python, main_tasks(python), python_int(python, 2), child);
+    busy->parent = python_task(python, python_main_tasks(python), python_str(python, "parent"), parent);
+    busy->running = python_task(python, python_main_tasks(python), python_int(python, 2), child);
     python_set_loop(python, busy->parent, loop);
     python_set_loop(python, busy->running, loop);
     python_run_task(python, python->thread, loop, busy->running);
@@ -80,7 +75,8 @@ static void make_awaitables(struct python *python)
 {
     uint64_t future = python_future(python), iter = python_wrapper(python, PA_KIND_FUTURE_ITER, future);
     uint64_t object = holding(python, python_coroutine(python, "request", compiled(python, iter)));
-    uint64_t task = python_task(python, main_tasks(python), python_str(python, "held"), python_coroutine(python, "page", object));
+    uint64_t task =
+        python_task(python, python_main_tasks(python), python_str(python, "held"), python_coroutine(python, "page", object));
     python_set_waiter(python, task, future);
 }
 
@@ -90,12 +86,12 @@ static void make_chains(struct python *python, struct busy *busy)
     uint64_t code = python_code(python, "agen", "/app/stream.py", 50, CO_ASYNC_GENERATOR);
     busy->agen = python_gen(python, PA_KIND_ASYNC_GENERATOR, code, YIELD_FROM, 3, iter);
     uint64_t coroutine = python_coroutine(python, "consume", python_wrapper(python, PA_KIND_ASYNC_GEN_ASEND, busy->agen));
-    busy->awaited_agen = waiting(python, main_tasks(python), "consumer", coroutine);
+    busy->awaited_agen = waiting(python, python_main_tasks(python), "consumer", coroutine);
     uint64_t awaitable = python_object(python, python_type(python, "\xffWeird\x1b[31m", python->object_type, true, 0), 64);
-    waiting(python, main_tasks(python), "weird", python_coroutine(python, "wait", awaitable));
+    waiting(python, python_main_tasks(python), "weird", python_coroutine(python, "wait", awaitable));
     uint64_t created = python_coroutine(python, "later", 0);
     python_set_state(python, created, CREATED);
-    python_task(python, main_tasks(python), python_str_subclass(python, "created"), created);
+    python_task(python, python_main_tasks(python), python_str_subclass(python, "created"), created);
 }
 
 static void make_waiting(struct python *python, struct busy *busy)
@@ -106,7 +102,7 @@ static void make_waiting(struct python *python, struct busy *busy)
     python_finish(python, ended, 2, 0);
     for (int i = 0; i < 6; i++) {
         uint64_t coroutine = python_gen(python, PA_KIND_COROUTINE, code, YIELD_FROM, 4, 0);
-        workers[i] = python_task(python, main_tasks(python), python_int(python, 10 + i), coroutine);
+        workers[i] = python_task(python, python_main_tasks(python), python_int(python, 10 + i), coroutine);
         python_await(python, workers[i], python_future(python));
         if (i < 4)
             python_set_awaiter(python, workers[i], parent);
@@ -153,7 +149,7 @@ static void make_names(struct python *python)
     uint64_t code = python_code(python, "evil\x1b]0;\n* Task(", "/tmp/a\nb\xe2\x80\xa8.py", 90, CO_COROUTINE);
     uint64_t coroutine = python_gen(python, PA_KIND_COROUTINE, code, YIELD_FROM, 4,
                                     python_wrapper(python, PA_KIND_FUTURE_ITER, python_future(python)));
-    waiting(python, main_tasks(python), "evil-code", coroutine);
+    waiting(python, python_main_tasks(python), "evil-code", coroutine);
 }
 
 struct busy busy_make(struct python *python)

@@ -552,6 +552,11 @@ uint64_t python_thread_tasks(const struct python *python, uint64_t thread)
     return thread + python_asyncio(python)->thread_tasks;
 }
 
+uint64_t python_main_tasks(const struct python *python)
+{
+    return python_thread_tasks(python, python->thread);
+}
+
 uint64_t python_interpreter_tasks(const struct python *python, uint64_t interpreter)
 {
     return interpreter + python_asyncio(python)->interpreter_tasks;

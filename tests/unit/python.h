@@ -118,6 +118,8 @@ void python_set_collecting(struct python *python, uint64_t interpreter, uint32_t
 uint64_t python_thread(struct python *python, uint64_t interpreter, uint64_t pthread_id, uint64_t native_id);
 /** The heads of the lists of tasks. */
 uint64_t python_thread_tasks(const struct python *python, uint64_t thread);
+/** Those of the main thread. */
+uint64_t python_main_tasks(const struct python *python);
 uint64_t python_interpreter_tasks(const struct python *python, uint64_t interpreter);
 void python_run_task(struct python *python, uint64_t thread, uint64_t loop, uint64_t task);
 

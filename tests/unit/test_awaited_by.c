@@ -10,16 +10,6 @@ static void begin(int build)
     python = python_new((enum python_build)build);
 }
 
-static const struct pa_node *node_of(uint64_t address)
-{
-    return &walk.graph.nodes.items[walk_node(&walk, address)];
-}
-
-static uint64_t main_tasks(void)
-{
-    return python_thread_tasks(python, python->thread);
-}
-
 START_TEST(test_one_awaiter)
 {
     begin(_i);
@@ -40,7 +30,7 @@ START_TEST(test_set_of_awaiters_in_the_order_of_creation_without_deleted_ones)
     python_set_awaiters(python, child, python_set(python, (const uint64_t[]){c, 0, b, 0, a}, 5));
     walk_build(&walk, python);
     ck_assert_str_eq(walk_awaiters(&walk, child), "a b c");
-    ck_assert_uint_eq(node_of(child)->stale, 0);
+    ck_assert_uint_eq(walk_item(&walk, child)->stale, 0);
     ck_assert_uint_eq(walk.graph.problem_count, 0);
     walk_close(&walk);
 }
@@ -69,11 +59,11 @@ START_TEST(test_ended_awaiter_is_stale_and_no_waiter)
     python_set_awaiters(python, child, python_set(python, (const uint64_t[]){ended[0], a, ended[1], ended[2]}, 4));
     walk_build(&walk, python);
     ck_assert_str_eq(walk_awaiters(&walk, child), "a");
-    ck_assert_uint_eq(node_of(child)->stale, 3);
-    ck_assert_int_eq(node_of(ended[0])->state, PA_CANCELLED);
-    ck_assert_int_eq(node_of(ended[1])->state, PA_FAILED_STATE);
-    ck_assert_int_eq(node_of(ended[2])->state, PA_DONE);
-    ck_assert_int_eq(node_of(ended[0])->activity, PA_ENDED);
+    ck_assert_uint_eq(walk_item(&walk, child)->stale, 3);
+    ck_assert_int_eq(walk_item(&walk, ended[0])->state, PA_CANCELLED);
+    ck_assert_int_eq(walk_item(&walk, ended[1])->state, PA_FAILED_STATE);
+    ck_assert_int_eq(walk_item(&walk, ended[2])->state, PA_DONE);
+    ck_assert_int_eq(walk_item(&walk, ended[0])->activity, PA_ENDED);
     ck_assert_str_eq(walk_stack(&walk, ended[0]), "");
     walk_close(&walk);
 }
@@ -88,7 +78,7 @@ START_TEST(test_future_between_tasks)
     walk_build(&walk, python);
     ck_assert_str_eq(walk_awaiters(&walk, child), "future");
     ck_assert_str_eq(walk_awaiters(&walk, outer), "parent");
-    ck_assert(!(node_of(outer)->flags & PA_NODE_TASK));
+    ck_assert(!(walk_item(&walk, outer)->flags & PA_NODE_TASK));
     walk_close(&walk);
 }
 END_TEST
@@ -121,7 +111,7 @@ START_TEST(test_task_that_is_only_reached_is_read)
     walk_build(&walk, python);
     ck_assert_str_eq(walk_tasks(&walk), "child hidden further");
     ck_assert_str_eq(walk_stack(&walk, hidden), "g:15");
-    ck_assert_int_eq(node_of(hidden)->thread, PA_NO_THREAD);
+    ck_assert_int_eq(walk_item(&walk, hidden)->thread, PA_NO_THREAD);
     walk_close(&walk);
 }
 END_TEST
@@ -164,12 +154,12 @@ START_TEST(test_ten_thousand_awaiters_of_one_task)
     python = python_new_sized(PYTHON_3_15, 16 << 20);
     uint64_t *tasks = calloc(10000, sizeof(*tasks)), name = python_int(python, 1), coroutine = python_coroutine(python, "f", 0);
     for (int i = 0; i < 10000; i++)
-        tasks[i] = python_task(python, main_tasks(), name, coroutine);
+        tasks[i] = python_task(python, python_main_tasks(python), name, coroutine);
     uint64_t child = python_sleeper(python, "child");
     python_set_awaiters(python, child, python_set(python, tasks, 10000));
     free(tasks);
     walk_build(&walk, python);
-    ck_assert_uint_eq(node_of(child)->edge_count, 10000);
+    ck_assert_uint_eq(walk_item(&walk, child)->edge_count, 10000);
     walk_close(&walk);
 }
 END_TEST
@@ -181,7 +171,7 @@ START_TEST(test_task_of_a_coroutine_on_its_stack)
                                YIELD_FROM, 2, python_wrapper(python, PA_KIND_FUTURE_ITER, python_future(python)));
     uint64_t coroutine = python_coroutine(python, "f", python_wrapper(python, PA_KIND_ASYNC_GEN_ASEND, agen));
     python_sleeper(python, "other");
-    uint64_t task = python_task(python, main_tasks(), python_str(python, "t"), coroutine);
+    uint64_t task = python_task(python, python_main_tasks(python), python_str(python, "t"), coroutine);
     walk_build(&walk, python);
     ck_assert_uint_eq(pa_task_of_object(&walk.graph, agen), walk_node(&walk, task));
     ck_assert_uint_eq(pa_task_of_object(&walk.graph, coroutine), walk_node(&walk, task));

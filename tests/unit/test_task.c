@@ -11,16 +11,6 @@ static void begin(int build)
     python = python_new((enum python_build)build);
 }
 
-static const struct pa_node *node_of(uint64_t address)
-{
-    return &walk.graph.nodes.items[walk_node(&walk, address)];
-}
-
-static uint64_t main_tasks(void)
-{
-    return python_thread_tasks(python, python->thread);
-}
-
 /* Where a task stands in its list. */
 static uint64_t list_node(uint64_t task)
 {
@@ -46,10 +36,10 @@ START_TEST(test_tasks_in_the_order_of_their_creation)
     walk_build(&walk, python);
     ck_assert_str_eq(walk_tasks(&walk), "one two three");
     ck_assert_str_eq(walk_stack(&walk, first), "sleeper:15");
-    ck_assert_int_eq(node_of(first)->activity, PA_WAITING);
-    ck_assert_int_eq(node_of(first)->wait, PA_WAIT_FUTURE);
-    ck_assert_int_eq(node_of(first)->state, PA_PENDING);
-    ck_assert_int_eq(node_of(first)->thread, 0);
+    ck_assert_int_eq(walk_item(&walk, first)->activity, PA_WAITING);
+    ck_assert_int_eq(walk_item(&walk, first)->wait, PA_WAIT_FUTURE);
+    ck_assert_int_eq(walk_item(&walk, first)->state, PA_PENDING);
+    ck_assert_int_eq(walk_item(&walk, first)->thread, 0);
     ck_assert_uint_eq(walk.graph.problem_count, 0);
     walk_close(&walk);
 }
@@ -60,7 +50,7 @@ START_TEST(test_tasks_of_every_thread_interpreter_and_exited_thread)
     begin(_i);
     uint64_t thread = python_thread(python, python->interpreter, 0x7fff0200, 4712);
     uint64_t sub = python_interpreter(python, 1), other = python_thread(python, sub, 0x7fff0300, 4713);
-    const uint64_t lists[] = {main_tasks(), python_thread_tasks(python, thread), python_thread_tasks(python, other),
+    const uint64_t lists[] = {python_main_tasks(python), python_thread_tasks(python, thread), python_thread_tasks(python, other),
                               python_interpreter_tasks(python, python->interpreter), python_interpreter_tasks(python, sub)};
     static const char *const names[] = {"main", "thread", "sub", "remnant", "sub-remnant"};
     uint64_t tasks[5];
@@ -68,11 +58,11 @@ START_TEST(test_tasks_of_every_thread_interpreter_and_exited_thread)
         tasks[i] = python_task(python, lists[i], python_str(python, names[i]), python_coroutine(python, "f", 0));
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.task_count, 5);
-    ck_assert_int_eq(node_of(tasks[3])->thread, PA_NO_THREAD);
-    ck_assert_int_ne(node_of(tasks[0])->thread, PA_NO_THREAD);
-    ck_assert_int_eq(walk.graph.interpreters.items[node_of(tasks[4])->interpreter].id, 1);
-    ck_assert_int_eq(walk.graph.interpreters.items[node_of(tasks[2])->interpreter].id, 1);
-    ck_assert_int_eq(walk.graph.interpreters.items[node_of(tasks[0])->interpreter].id, 0);
+    ck_assert_int_eq(walk_item(&walk, tasks[3])->thread, PA_NO_THREAD);
+    ck_assert_int_ne(walk_item(&walk, tasks[0])->thread, PA_NO_THREAD);
+    ck_assert_int_eq(walk.graph.interpreters.items[walk_item(&walk, tasks[4])->interpreter].id, 1);
+    ck_assert_int_eq(walk.graph.interpreters.items[walk_item(&walk, tasks[2])->interpreter].id, 1);
+    ck_assert_int_eq(walk.graph.interpreters.items[walk_item(&walk, tasks[0])->interpreter].id, 0);
     walk_close(&walk);
 }
 END_TEST
@@ -88,7 +78,7 @@ START_TEST(test_names)
                         python->dummy,
                         python_int(python, -1)};
     for (size_t i = 0; i < COUNT(names); i++)
-        python_task(python, main_tasks(), names[i], python_coroutine(python, "f", 0));
+        python_task(python, python_main_tasks(python), names[i], python_coroutine(python, "f", 0));
     walk_build(&walk, python);
     ck_assert_str_eq(walk_tasks(&walk), "caf\xc3\xa9 Task-12 sub ? ? ? Task--1");
     walk_close(&walk);
@@ -122,14 +112,14 @@ START_TEST(test_activities)
     python_set_waiter(python, created, 0);
     python_await(python, task, waiting);
     walk_build(&walk, python);
-    ck_assert_int_eq(node_of(waiting)->activity, PA_WAITING);
-    ck_assert_int_eq(node_of(ready)->activity, PA_READY);
-    ck_assert_int_eq(node_of(ready)->wait, PA_WAIT_READY);
-    ck_assert_int_eq(node_of(slept)->activity, PA_READY);
-    ck_assert_int_eq(node_of(created)->activity, PA_CREATED);
-    ck_assert_int_eq(node_of(created)->wait, PA_WAIT_NONE);
-    ck_assert_int_eq(node_of(task)->activity, PA_WAITING);
-    ck_assert_int_eq(node_of(task)->wait, PA_WAIT_TASK);
+    ck_assert_int_eq(walk_item(&walk, waiting)->activity, PA_WAITING);
+    ck_assert_int_eq(walk_item(&walk, ready)->activity, PA_READY);
+    ck_assert_int_eq(walk_item(&walk, ready)->wait, PA_WAIT_READY);
+    ck_assert_int_eq(walk_item(&walk, slept)->activity, PA_READY);
+    ck_assert_int_eq(walk_item(&walk, created)->activity, PA_CREATED);
+    ck_assert_int_eq(walk_item(&walk, created)->wait, PA_WAIT_NONE);
+    ck_assert_int_eq(walk_item(&walk, task)->activity, PA_WAITING);
+    ck_assert_int_eq(walk_item(&walk, task)->wait, PA_WAIT_TASK);
     ck_assert_str_eq(walk_stack(&walk, created), "sleeper:15");
     walk_close(&walk);
 }
@@ -170,13 +160,13 @@ START_TEST(test_running_task_has_the_frames_of_its_thread)
     python_link_frame(python, python_iframe(python, inner), python_iframe(python, outer));
     frame = python_frame(python, function("blocking", 200), 3, 0, python_iframe(python, inner));
     python_set_frames(python, python->thread, frame);
-    uint64_t task = python_task(python, main_tasks(), python_str(python, "runs"), outer);
+    uint64_t task = python_task(python, python_main_tasks(python), python_str(python, "runs"), outer);
     python_set_loop(python, task, loop);
     python_run_task(python, python->thread, loop, task);
     walk_build(&walk, python);
     ck_assert_str_eq(walk_stack(&walk, task), "outer:15 inner:15 blocking:203");
-    ck_assert_int_eq(node_of(task)->activity, PA_RUNNING);
-    ck_assert_int_eq(node_of(task)->wait, PA_WAIT_NONE);
+    ck_assert_int_eq(walk_item(&walk, task)->activity, PA_RUNNING);
+    ck_assert_int_eq(walk_item(&walk, task)->wait, PA_WAIT_NONE);
     ck_assert_uint_eq(walk.graph.loops.count, 1);
     ck_assert_uint_eq(walk.graph.loops.items[0].task, walk_node(&walk, task));
     ck_assert_uint_eq(walk.graph.loops.items[0].thread, 0);
@@ -201,7 +191,7 @@ START_TEST(test_recursion_in_a_running_task_is_not_cut_early)
              outer = python_gen(python, PA_KIND_COROUTINE, code, EXECUTING, 4, inner);
     python_link_frame(python, python_iframe(python, inner), python_iframe(python, outer));
     python_set_frames(python, python->thread, python_iframe(python, inner));
-    uint64_t task = python_task(python, main_tasks(), python_str(python, "runs"), outer);
+    uint64_t task = python_task(python, python_main_tasks(python), python_str(python, "runs"), outer);
     python_run_task(python, python->thread, python_new_loop(python), task);
     walk_build(&walk, python);
     ck_assert_str_eq(walk_stack(&walk, task), "walk:14 walk:15");
@@ -219,7 +209,7 @@ START_TEST(test_eager_tasks_nest_on_one_stack)
         python_set_state(python, coroutines[i], EXECUTING);
         python_link_frame(python, python_iframe(python, coroutines[i]), frame);
         frame = python_frame(python, function(i < 2 ? "create_task" : "work", 200), 3, 0, python_iframe(python, coroutines[i]));
-        tasks[i] = python_task(python, main_tasks(), python_str(python, names[i]), coroutines[i]);
+        tasks[i] = python_task(python, python_main_tasks(python), python_str(python, names[i]), coroutines[i]);
     }
     python_set_frames(python, python->thread, frame);
     python_run_task(python, python->thread, loop, tasks[2]);
@@ -227,9 +217,9 @@ START_TEST(test_eager_tasks_nest_on_one_stack)
     ck_assert_str_eq(walk_stack(&walk, tasks[0]), "parent:15 create_task:203");
     ck_assert_str_eq(walk_stack(&walk, tasks[1]), "child:15 create_task:203");
     ck_assert_str_eq(walk_stack(&walk, tasks[2]), "grandchild:15 work:203");
-    ck_assert_int_eq(node_of(tasks[0])->activity, PA_EXECUTING);
-    ck_assert_int_eq(node_of(tasks[1])->activity, PA_EXECUTING);
-    ck_assert_int_eq(node_of(tasks[2])->activity, PA_RUNNING);
+    ck_assert_int_eq(walk_item(&walk, tasks[0])->activity, PA_EXECUTING);
+    ck_assert_int_eq(walk_item(&walk, tasks[1])->activity, PA_EXECUTING);
+    ck_assert_int_eq(walk_item(&walk, tasks[2])->activity, PA_RUNNING);
     walk_close(&walk);
 }
 END_TEST
@@ -239,10 +229,10 @@ START_TEST(test_executing_coroutine_on_no_stack_shows_its_chain)
     begin(PYTHON_3_14);
     uint64_t coroutine = python_coroutine(python, "lost", 0);
     python_set_state(python, coroutine, EXECUTING);
-    uint64_t task = python_task(python, main_tasks(), python_str(python, "t"), coroutine);
+    uint64_t task = python_task(python, python_main_tasks(python), python_str(python, "t"), coroutine);
     walk_build(&walk, python);
     ck_assert_str_eq(walk_stack(&walk, task), "lost:15");
-    ck_assert_int_eq(node_of(task)->activity, PA_EXECUTING);
+    ck_assert_int_eq(walk_item(&walk, task)->activity, PA_EXECUTING);
     walk_close(&walk);
 }
 END_TEST
@@ -254,7 +244,7 @@ START_TEST(test_many_tasks_that_claim_one_running_coroutine)
     python_set_state(python, coroutine, EXECUTING);
     python_set_frames(python, python->thread, python_iframe(python, coroutine));
     for (int i = 0; i < 20000; i++)
-        python_task(python, main_tasks(), name, coroutine);
+        python_task(python, python_main_tasks(python), name, coroutine);
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.task_count, 20000);
     ck_assert_uint_le(walk.graph.executing.count, walk.graph.thread_frames.count); /* looked up one by one, for each task */
@@ -269,7 +259,7 @@ START_TEST(test_running_task_without_a_loop_is_none)
     python_run_task(python, python->thread, 0, task);
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.threads.items[0].task, 0);
-    ck_assert_int_eq(node_of(task)->activity, PA_WAITING);
+    ck_assert_int_eq(walk_item(&walk, task)->activity, PA_WAITING);
     walk_close(&walk);
 }
 END_TEST
@@ -294,7 +284,7 @@ START_TEST(test_loops_count_their_tasks)
         python_set_loop(python, python_sleeper(python, "t"), i < 2 ? a : b);
     uint64_t created = python_coroutine(python, "f", 0);
     python_set_state(python, created, CREATED);
-    python_set_loop(python, python_task(python, main_tasks(), python_str(python, "c"), created), b);
+    python_set_loop(python, python_task(python, python_main_tasks(python), python_str(python, "c"), created), b);
     python_run_task(python, python->thread, b, 0);
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.loops.count, 2);
@@ -387,8 +377,8 @@ END_TEST
 START_TEST(test_head_of_zeros_is_a_problem_and_not_an_empty_list)
 {
     begin(PYTHON_3_15);
-    image_put_u64(python->image, main_tasks(), 0);
-    image_put_u64(python->image, main_tasks() + 8, 0);
+    image_put_u64(python->image, python_main_tasks(python), 0);
+    image_put_u64(python->image, python_main_tasks(python) + 8, 0);
     walk_build(&walk, python);
     ck_assert_uint_gt(walk.graph.problem_count, 0);
     walk_close(&walk);
@@ -401,7 +391,7 @@ START_TEST(test_more_than_65536_tasks)
     uint64_t name = python_int(python, 7), coroutine = python_coroutine(python, "f", 0);
     python_set_state(python, coroutine, CREATED);
     for (int i = 0; i < 200000; i++)
-        python_task(python, main_tasks(), name, coroutine);
+        python_task(python, python_main_tasks(python), name, coroutine);
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.task_count, 200000);
     ck_assert_uint_eq(walk.graph.problem_count, 0);
@@ -413,7 +403,7 @@ START_TEST(test_many_problems_are_counted_and_few_are_kept)
 {
     begin(PYTHON_3_15);
     for (int i = 0; i < 1000; i++)
-        python_task(python, main_tasks(), 0, 0x1000);
+        python_task(python, python_main_tasks(python), 0, 0x1000);
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.problem_count, 1000);
     ck_assert_uint_eq(walk.graph.problems.count, PA_MAX_PROBLEMS);
@@ -426,7 +416,7 @@ START_TEST(test_coroutine_that_is_garbage_is_a_problem_of_its_task)
 {
     static const uint64_t addresses[] = {0, 4, 0x1000, UINT64_MAX, PYTHON_HEAP + 8};
     begin(PYTHON_3_14);
-    uint64_t task = python_task(python, main_tasks(), python_str(python, "t"), addresses[_i]);
+    uint64_t task = python_task(python, python_main_tasks(python), python_str(python, "t"), addresses[_i]);
     walk_build(&walk, python);
     ck_assert_uint_eq(walk.graph.problem_count, 1);
     ck_assert_uint_eq(walk.graph.problems.items[0].node, walk_node(&walk, task));
@@ -441,7 +431,7 @@ START_TEST(test_task_at_the_end_of_memory_is_a_problem)
     uint64_t task = python_sleeper(python, "t"), node = list_node(task), end = python->end_of_objects - 160;
     image_put_u64(python->image, node, end + python_asyncio(python)->node);
     image_put_u64(python->image, end + python_offset(python, SLOT_object_ob_type), python->types[PA_KIND_TASK]);
-    image_put_u64(python->image, end + python_asyncio(python)->node, main_tasks());
+    image_put_u64(python->image, end + python_asyncio(python)->node, python_main_tasks(python));
     walk_build(&walk, python);
     ck_assert_uint_gt(walk.graph.problem_count, 0);
     walk_close(&walk);

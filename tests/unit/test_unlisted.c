@@ -108,11 +108,6 @@ static uint64_t new_task(uint64_t class, const char *name, uint64_t future)
     return task;
 }
 
-static const struct pa_node *node_of(uint64_t address)
-{
-    return &walk.graph.nodes.items[walk_node(&walk, address)];
-}
-
 static bool is_derived(uint64_t address, uint64_t awaiter)
 {
     return pa_edge_is_derived(&walk.graph, walk_node(&walk, address), walk_node(&walk, awaiter));
@@ -136,8 +131,8 @@ START_TEST(test_tasks_of_python_code)
     ck_assert_str_eq(walk_awaiters(&walk, c_future), "one");
     ck_assert_str_eq(walk_awaiters(&walk, future), "duck");
     ck_assert(is_derived(one, two) && is_derived(duck, listed) && is_derived(c_future, one) && is_derived(future, duck));
-    ck_assert_int_eq(node_of(two)->wait, PA_WAIT_TASK);
-    ck_assert_int_eq(node_of(listed)->wait, PA_WAIT_TASK);
+    ck_assert_int_eq(walk_item(&walk, two)->wait, PA_WAIT_TASK);
+    ck_assert_int_eq(walk_item(&walk, listed)->wait, PA_WAIT_TASK);
     ck_assert_str_eq(pa_task_found(&walk.graph, walk_node(&walk, duck)), "set");
     ck_assert_str_eq(pa_task_found(&walk.graph, walk_node(&walk, listed)), "list");
     walk_close(&walk);
@@ -159,7 +154,7 @@ START_TEST(test_states_of_python_code)
     register_tasks(tasks, COUNT(tasks));
     walk_build(&walk, python);
     for (size_t i = 0; i < COUNT(tasks); i++)
-        ck_assert_int_eq(node_of(tasks[i])->state, expected[i]);
+        ck_assert_int_eq(walk_item(&walk, tasks[i])->state, expected[i]);
     ck_assert_uint_eq(walk.graph.live_count, 2);
     walk_close(&walk);
 }
@@ -221,7 +216,7 @@ START_TEST(test_awaiters_from_callbacks)
     const uint64_t tasks[] = {parent, caller, waiter, child};
     register_tasks(tasks, 4);
     walk_build(&walk, python);
-    ck_assert_uint_eq(node_of(child)->edge_count, 3);
+    ck_assert_uint_eq(walk_item(&walk, child)->edge_count, 3);
     ck_assert(is_derived(child, parent) && is_derived(child, caller) && is_derived(child, waiter));
     ck_assert_uint_eq(walk.graph.problem_count, 0);
     walk_close(&walk);
@@ -257,7 +252,7 @@ START_TEST(test_damaged_callbacks)
     set(child, "_loop", python->dummy);
     register_tasks(&child, 1);
     walk_build(&walk, python);
-    ck_assert_uint_eq(node_of(child)->edge_count, 0);
+    ck_assert_uint_eq(walk_item(&walk, child)->edge_count, 0);
     walk_close(&walk);
 }
 END_TEST
@@ -281,7 +276,7 @@ START_TEST(test_ended_tasks_are_found_and_pending_ones_in_no_list_are_not)
     walk.graph.search = (enum pa_search)(_i / 2);
     ck_assert_int_eq(pa_graph_build(&walk.graph), PA_OK);
     ck_assert(walk.graph.searched);
-    ck_assert_int_eq(node_of(ended)->state, PA_DONE);
+    ck_assert_int_eq(walk_item(&walk, ended)->state, PA_DONE);
     ck_assert_str_eq(pa_task_found(&walk.graph, walk_node(&walk, ended)), "gc");
     ck_assert_int_eq(pa_graph_find(&walk.graph, pending) != PA_NONE, _i / 2 == PA_SEARCH_ALL);
     ck_assert_uint_eq(walk.graph.problem_count, 0);

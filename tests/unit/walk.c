@@ -55,6 +55,11 @@ uint32_t walk_node(const struct walk *walk, uint64_t address)
     return id;
 }
 
+const struct pa_node *walk_item(const struct walk *walk, uint64_t address)
+{
+    return &walk->graph.nodes.items[walk_node(walk, address)];
+}
+
 /* Texts are returned in a few buffers in turn, so that a test can hold two. */
 static char *next_buffer(void)
 {

@@ -31,6 +31,8 @@ void walk_close(struct walk *walk);
 
 /** The node of an object; ends the test if there is none. */
 uint32_t walk_node(const struct walk *walk, uint64_t address);
+/** What is known of it. */
+const struct pa_node *walk_item(const struct walk *walk, uint64_t address);
 /** Its stack as "outer:10 inner:20", outermost first; of the chain of a coroutine likewise. */
 const char *walk_stack(const struct walk *walk, uint64_t task);
 const char *walk_chain(struct walk *walk, uint64_t coroutine);
