@@ -22,7 +22,7 @@ NOT_LIBRARY
 #define MAX_UNDO      65536u
 #define MAX_SEEDS     64u
 #define SLOTS         256u
-#define BIG           2500u /* objects of a seed */
+#define BIG           1200u /* objects of a seed */
 
 static struct seed *seeds[MAX_SEEDS];
 static uint32_t seed_count;
@@ -153,11 +153,10 @@ static uint8_t *word_at(uint64_t address)
 
 static void zero_page(uint64_t address)
 {
-    for (uint64_t offset = 0; offset < 4096; offset += 8) {
-        uint8_t *at = word_at((address & ~4095ull) + offset);
-        if (at)
-            put(at, 0);
-    }
+    uint64_t there;
+    uint8_t *at = seed_find(run.seed, address & ~4095ull, &there);
+    for (uint64_t offset = 0; at && offset + 8 <= there && offset < 4096; offset += 8)
+        put(at + offset, 0);
 }
 
 static void copy_object(uint64_t from, uint64_t to)
