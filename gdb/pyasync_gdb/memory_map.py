@@ -7,7 +7,7 @@ import bisect
 import os
 import re
 import struct
-from typing import Iterator, List, NamedTuple, Optional, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 import gdb
 
@@ -22,6 +22,9 @@ _SECTION = re.compile(r"^ *\[\d+\] +0x([0-9a-f]+)->0x[0-9a-f]+ at 0x[0-9a-f]+: (
 # info proc mappings:  0x400000  0x425000  0x25000  0x0  r--p  /usr/bin/python3.15   (permissions only if live, name not always)
 _MAPPING = re.compile(r"^ *0x([0-9a-f]+) +0x([0-9a-f]+) +0x[0-9a-f]+ +0x[0-9a-f]+(?: +([r-][w-][x-][ps-]))?(?: +(\S.*?))? *$", re.M)
 
+# /proc/PID/maps, of which GDB makes that:  00400000-00425000 r--p 00000000 08:01 3801   /usr/bin/python3.15
+_KERNEL_MAPPING = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)$", re.M)
+
 _DELETED = " (deleted)"  # what the kernel adds to the name of a file that is no longer there
 
 # <elf.h>: Elf64_Phdr, and what of Elf64_Ehdr stands behind its 16 bytes of e_ident.
@@ -32,6 +35,9 @@ _PT_LOAD = 1
 _PF_W = 2
 _PN_XNUM = 0xFFFF  # more program headers than fit: their number is in the first section header's sh_info
 _MOST_SEGMENTS = 1 << 20  # a process has at most 65,530 mappings unless its kernel was told otherwise
+
+
+Mapping = Tuple[int, int, Optional[str], Optional[str]]  # start, end, permissions, name
 
 
 class MemoryRange(NamedTuple):
@@ -96,10 +102,10 @@ def _loaded_segments(path: str) -> Iterator[Tuple[int, int, int, bool]]:
             yield address, size, offset, bool(flags & _PF_W)
 
 
-def read_process() -> List[MemoryRange]:
-    """The readable memory of a live process; empty if GDB cannot list it."""
+def read_process(process: int) -> List[MemoryRange]:
+    """The readable memory of a live process, @p process if it runs on this machine (else 0); empty if nobody can list it."""
     ranges = []
-    for start, end, permissions, name in _mappings():
+    for start, end, permissions, name in _kernel_mappings(process) or _mappings():
         if permissions is not None and not permissions.startswith("r"):
             continue
         flags = library.RANGE_WRITABLE if permissions is not None and permissions[1] == "w" else 0
@@ -130,7 +136,7 @@ def mapped_files() -> List[Tuple[int, int, str]]:
     return files
 
 
-def _mappings() -> List[Tuple[int, int, Optional[str], Optional[str]]]:
+def _mappings() -> List[Mapping]:
     try:
         text = gdb.execute("info proc mappings", to_string=True)
     except gdb.error:
@@ -138,13 +144,23 @@ def _mappings() -> List[Tuple[int, int, Optional[str], Optional[str]]]:
     return [(int(match[1], 16), int(match[2], 16), match[3], match[4]) for match in _MAPPING.finditer(text)]
 
 
-def section_addresses(name: str) -> List[int]:
-    """Where the loaded sections called @p name stand, in every object file."""
-    text = gdb.execute(f"maint info sections -all-objects {name}", to_string=True)
-    addresses = []
+def _kernel_mappings(process: int) -> List[Mapping]:
+    """As _mappings(), without the time that GDB takes to make a table of it."""
+    try:
+        with open(f"/proc/{process}/maps", encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+    except OSError:
+        return []
+    return [(int(match[1], 16), int(match[2], 16), match[3], match[4]) for match in _KERNEL_MAPPING.finditer(text)]
+
+
+def sections(names: Iterable[str]) -> Dict[str, List[int]]:
+    """Where the loaded sections called @p names stand, in every object file."""
+    text = gdb.execute(f"maint info sections -all-objects {' '.join(names)}", to_string=True)
+    addresses: Dict[str, Set[int]] = {name: set() for name in names}
     for match in _SECTION.finditer(text):
         flags = match[3].split()
         # An object file's separate debug file shows the section too, but without contents.
-        if match[2] == name and "LOAD" in flags and "HAS_CONTENTS" in flags:
-            addresses.append(int(match[1], 16))
-    return sorted(set(addresses))
+        if match[2] in addresses and "LOAD" in flags and "HAS_CONTENTS" in flags:
+            addresses[match[2]].add(int(match[1], 16))
+    return {name: sorted(found) for name, found in addresses.items()}

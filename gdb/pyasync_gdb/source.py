@@ -19,7 +19,7 @@ class SourceFiles:
 
     def __init__(self) -> None:
         self._files: "OrderedDict[str, Optional[List[bytes]]]" = OrderedDict()
-        self._substitutions: List[Tuple[str, str]] = _SUBSTITUTION.findall(gdb.execute("show substitute-path", to_string=True))
+        self._substitutions: Optional[List[Tuple[str, str]]] = None
 
     def line(self, file: str, number: int) -> Optional[str]:
         """Line @p number (from 1) of @p file, or None."""
@@ -35,6 +35,8 @@ class SourceFiles:
 
     def _substitute(self, file: str) -> str:
         """Apply the first rule of `set substitute-path` whose left side is a leading part of @p file, as GDB does."""
+        if self._substitutions is None:
+            self._substitutions = _SUBSTITUTION.findall(gdb.execute("show substitute-path", to_string=True))
         for old, new in self._substitutions:
             if file == old or file.startswith(old if old.endswith("/") else old + "/"):
                 return new + file[len(old) :]

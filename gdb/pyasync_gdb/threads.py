@@ -21,6 +21,8 @@ class Thread(NamedTuple):
 
 def list_threads() -> List[Thread]:
     """All threads, in the order of their numbers. Selects each in turn, as only the selected thread's registers can be read."""
+    if gdb.selected_inferior().threads() == (gdb.selected_thread(),):
+        return _visit_threads()  # nothing to give back
     return with_any_thread(_visit_threads)
 
 
@@ -29,7 +31,8 @@ def _visit_threads() -> List[Thread]:
     for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
         pthread_id = 0
         if not thread.is_exited() and not thread.is_running():
-            thread.switch()
+            if thread != gdb.selected_thread():
+                thread.switch()
             pthread_id = _fs_base()
         threads.append(Thread(thread.num, thread.ptid[1] or thread.ptid[2], pthread_id, thread.name or ""))
     return threads
