@@ -293,6 +293,11 @@ uint32_t pa_memory_string(struct pa_memory *memory, uint64_t address, char *text
 
 const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, size_t length, void *scratch)
 {
+    const uint8_t *cached = memory->map ? NULL : pa_memory_cached(memory, address, length); /* nearly all of a live target */
+    if (cached && length == sizeof(uint64_t))
+        return memcpy(scratch, cached, sizeof(uint64_t)); /* without a call */
+    if (cached)
+        return memcpy(scratch, cached, length);
     if (length == 0)
         return scratch;
     if (address > UINT64_MAX - length)
@@ -300,9 +305,6 @@ const uint8_t *pa_memory_view_slow(struct pa_memory *memory, uint64_t address, s
     uint8_t *out = scratch;
     uint64_t next = address;
     size_t left = length;
-    const uint8_t *cached = memory->map ? NULL : pa_memory_cached(memory, address, length); /* nearly all of a live target */
-    if (cached)
-        return memcpy(scratch, cached, length);
     /* Neighbouring runs of a core may carry one object; so may a run and memory that only the debugger can read. */
     while (left > 0) {
         const struct pa_range *range = find_range(memory, next);
