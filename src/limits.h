@@ -202,7 +202,7 @@
 #define PA_CACHE_BLOCK      16384u
 #define PA_CACHE_PAGE       4096u
 #define PA_CACHE_BLOCKS     4096u
-#define PA_CACHE_FEW_BLOCKS 64u
+#define PA_CACHE_FEW_BLOCKS 128u
 #define PA_CACHE_PLACES     8192u
 
 /* Tasks of a list that are read together: what the list has brought near is used before it is far again. */

@@ -40,10 +40,8 @@ def _visit_threads() -> List[Thread]:
 
 def _fs_base() -> int:
     """pthread_self() of the selected thread: on x86-64 the address that the segment register fs points to."""
-    try:
-        return int(gdb.newest_frame().read_register("fs_base")) & (2**64 - 1)
-    except (gdb.error, ValueError):
-        return 0
+    # Not gdb.newest_frame().read_register(): for that GDB looks for the debug data of where the thread stands.
+    return (_evaluate("$fs_base") or 0) & (2**64 - 1)
 
 
 def core_signal() -> Optional[str]:
