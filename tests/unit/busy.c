@@ -71,8 +71,9 @@ static uint64_t holding(struct python *python, uint64_t coroutine)
     return object;
 }
 
-static void make_awaitables(struct python *python)
+static void make_awaitables(struct python *python, struct busy *busy)
 {
+    (void)busy;
     uint64_t future = python_future(python), iter = python_wrapper(python, PA_KIND_FUTURE_ITER, future);
     uint64_t object = holding(python, python_coroutine(python, "request", compiled(python, iter)));
     uint64_t task =
@@ -118,8 +119,9 @@ static void make_waiting(struct python *python, struct busy *busy)
     python_await(python, b, a);
 }
 
-static void make_elsewhere(struct python *python)
+static void make_elsewhere(struct python *python, struct busy *busy)
 {
+    (void)busy;
     uint64_t thread = python_thread(python, python->interpreter, 0x7fff0200, 4712);
     python_set_frames(
         python, thread,
@@ -131,8 +133,9 @@ static void make_elsewhere(struct python *python)
     waiting_in_f(python, python_thread_tasks(python, other), "in-sub");
 }
 
-static void make_names(struct python *python)
+static void make_names(struct python *python, struct busy *busy)
 {
+    (void)busy;
     static const char *const names[] = {
         "two\nlines",
         "escape\x1b[31m\x07",
@@ -152,14 +155,20 @@ static void make_names(struct python *python)
     waiting(python, python_main_tasks(python), "evil-code", coroutine);
 }
 
+typedef void make_part(struct python *python, struct busy *busy);
+
+static make_part *const parts[BUSY_PARTS] = {make_running, make_chains, make_awaitables, make_waiting, make_elsewhere, make_names};
+
 struct busy busy_make(struct python *python)
 {
     struct busy busy = {0};
-    make_running(python, &busy);
-    make_chains(python, &busy);
-    make_awaitables(python);
-    make_waiting(python, &busy);
-    make_elsewhere(python);
-    make_names(python);
+    for (int i = 0; i < BUSY_PARTS; i++)
+        parts[i](python, &busy);
     return busy;
+}
+
+void busy_make_part(struct python *python, int part)
+{
+    struct busy busy = {0};
+    parts[part](python, &busy);
 }

@@ -15,4 +15,9 @@ struct busy {
  */
 struct busy busy_make(struct python *python);
 
+#define BUSY_PARTS 6
+
+/** Only one part of it, from 0 on. */
+void busy_make_part(struct python *python, int part);
+
 #endif

@@ -6,14 +6,18 @@
 
 static const char *save_directory;
 
-/* The busy process of each build, as a seed of the fuzzer. */
+/* The busy process of each build as a seed of the fuzzer, and each of its parts: the less there is, the more of it is damaged in a while. */
 START_TEST(save_image)
 {
-    static const char *const names[PYTHON_BUILDS] = {"made-3.14", "made-3.15", "made-3.14t", "made-3.15t"};
-    struct python *python = python_new_sized((enum python_build)_i, 256 << 10);
+    static const char *const names[PYTHON_BUILDS] = {"3.14", "3.15", "3.14t", "3.15t"};
+    int build = _i % PYTHON_BUILDS, part = _i / PYTHON_BUILDS;
+    struct python *python = python_new_sized((enum python_build)build, 256 << 10);
     char path[4096];
-    busy_make(python);
-    snprintf(path, sizeof(path), "%s/%s.image", save_directory, names[_i]);
+    if (part < BUSY_PARTS)
+        busy_make_part(python, part);
+    else
+        busy_make(python);
+    snprintf(path, sizeof(path), "%s/made-%d-%s.image", save_directory, part, names[build]);
     image_save(python->image, path);
     python_free(python);
 }
@@ -22,7 +26,7 @@ END_TEST
 static Suite *save_suite(void)
 {
     Suite *suite = suite_create("save images");
-    tcase_add_loop_test(add_case(suite, "save images"), save_image, 0, PYTHON_BUILDS);
+    tcase_add_loop_test(add_case(suite, "save images"), save_image, 0, PYTHON_BUILDS * (BUSY_PARTS + 1));
     return suite;
 }
 
