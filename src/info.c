@@ -174,9 +174,6 @@ static void print_layout(struct pa_session *session)
         session->layout.free_threaded ? version->tag_mask_free_threaded : version->tag_mask);
     if (disagree > 0)
         pa_out_format(out, PA_STYLE_HIGHLIGHT, "%u fields differ from the debug symbols: are these of the same build?\n", disagree);
-    if (!PA_HAS(&session->layout, code_firsttraceable))
-        pa_out(out, PA_STYLE_PLAIN,
-               "Without debug symbols a function that has just been called may be shown before its first line.\n");
 }
 
 enum pa_status pa_info_print(struct pa_session *session, const struct pa_request *request)

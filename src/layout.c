@@ -180,17 +180,18 @@ static void set_derived(struct pa_layout *layout)
 }
 
 /*
- * What sys.monitoring keeps is in no table, but near what is. Include/cpython/code.h, PyCodeObject: without the GIL co_tlbc comes between.
+ * What tracing keeps is in no table, but near what is. Include/cpython/code.h, PyCodeObject: without the GIL co_tlbc comes between.
  * Include/internal/pycore_interp_structs.h: an interpreter begins with struct _ceval_state {instrumentation_version, recursion_limit, gil};
  * what stands behind its monitors is the same in release and debug builds.
  */
-static void set_monitoring(struct pa_layout *layout)
+static void set_tracing(struct pa_layout *layout)
 {
     uint32_t code = PA_OFFSET(layout, code_bytecode) - (layout->free_threaded ? 8 : 0);
     set(layout, PA_F_interpreter_instrumentation_version, (uint64_t)PA_OFFSET(layout, interpreter_ceval_gil) - 16,
         PA_SOURCE_DERIVED);
     set(layout, PA_F_code_instrumentation_version, (uint64_t)code - 40, PA_SOURCE_DERIVED);
     set(layout, PA_F_code_monitoring, (uint64_t)code - 32, PA_SOURCE_DERIVED);
+    set(layout, PA_F_code_firsttraceable, (uint64_t)code - 16, PA_SOURCE_DERIVED);
     if (layout->free_threaded)
         return;
     uint64_t size = PA_OFFSET(layout, interpreter_size);
@@ -260,7 +261,7 @@ enum pa_status pa_layout_read_runtime(struct pa_layout *layout, struct pa_memory
             set(layout, constant->field, offset, PA_SOURCE_CONSTANT);
     }
     set_derived(layout);
-    set_monitoring(layout);
+    set_tracing(layout);
     return check(layout, "debug offsets", error, capacity);
 }
 

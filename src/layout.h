@@ -147,7 +147,7 @@ void pa_layout_set_greenlet(struct pa_layout *layout);
 /** @p tail is where, in the C++ object, the members of its subclasses begin: found by looking into a main greenlet. */
 void pa_layout_set_greenlet_tail(struct pa_layout *layout, uint32_t tail);
 
-/** Ask the debugger for the fields that only DWARF has. */
+/** Ask the debugger for the fields that nothing else tells. */
 void pa_layout_read_dwarf(struct pa_layout *layout, struct pa_work *work);
 
 #endif

@@ -67,7 +67,7 @@ PA_FIELD(code, firstlineno, 4, REQUIRED, "co_firstlineno", "the line of a frame"
 PA_FIELD(code, argcount, 4, REQUIRED, "co_argcount", "the neighbour of co_flags")
 PA_FIELD(code, flags, 4, REQUIRED, "co_flags", "coroutine, generator, async generator or function")
 PA_FIELD(code, bytecode, 1, REQUIRED, "co_code_adaptive", "where instruction offsets count from")
-PA_FIELD(code, firsttraceable, 4, OPTIONAL, "_co_firsttraceable", "frames that have not begun yet, with debug symbols only")
+PA_FIELD(code, firsttraceable, 4, OPTIONAL, "_co_firsttraceable", "frames that have not begun yet")
 PA_FIELD(code, instrumentation_version, 8, OPTIONAL, "_co_instrumentation_version", "whether it is instrumented as it should be")
 PA_FIELD(code, monitoring, 8, OPTIONAL, "_co_monitoring", "the tools that it is instrumented for")
 PA_FIELD(code, tlbc, 8, OPTIONAL, "co_tlbc", "free-threaded: the copies of the bytecode")
