@@ -256,6 +256,7 @@ static void run_request(struct pa_session *session, struct input *input)
                                  .flags = (what >> 3 & 7) | (how & 0xf8) << 1,
                                  .thread = PA_THREAD_DEFAULT};
     request.flags |= text & 0x40 ? PA_REQUEST_INSTRUMENTATION : 0;
+    request.flags |= run.native % 2 ? PA_REQUEST_NATIVE : 0;
     if (what & 0x40) {
         operand.address = next_object(input) + (how & 4 ? next_u8(input) : 0);
         request.operands = &operand;
@@ -319,6 +320,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     run.sections = found % 32 != 0; /* without them memory is searched, which is slow */
     run.symbols = mode & 0x80;
     run.member_offset = found % 2 ? (int64_t)next_u8(&input) - 1 : -1;
+    run.native = found & 0x80 ? next_u16(&input) : 0;
     if (requests & 0x80)
         run.abort_at = next_u16(&input);
 

@@ -30,6 +30,7 @@ struct run {
     bool core, listed, files, sections, symbols;
     uint64_t calls, abort_at;
     uint32_t polls;
+    uint32_t native; /* what native.c chooses by; 0: the debugger tells nothing of native code */
     int64_t member_offset;
     uint8_t *touched; /* by page of the seed: it was read; NULL: not of interest */
     char *output;
@@ -46,6 +47,12 @@ struct seed *seed_load(const char *path);
 uint8_t *seed_find(const struct seed *seed, uint64_t address, uint64_t *there);
 
 void serve(struct seed *seed, bool core);
+
+/** Set the callbacks about native code, files and the process. */
+void serve_native(struct pa_target *target);
+
+/** Whether a callback is to go on; it is not when the input says that the user interrupts there. */
+bool count_call(void);
 
 /** Keep of an image what the library reads, and list it. */
 void seed_trim(const char *path);

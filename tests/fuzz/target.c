@@ -22,7 +22,7 @@ __attribute__((noreturn)) void fail(const char *why)
     abort();
 }
 
-static bool count_call(void)
+bool count_call(void)
 {
     return ++run.calls != run.abort_at;
 }
@@ -195,7 +195,8 @@ void serve(struct seed *seed, bool core)
     target.flags = core ? PA_TARGET_CORE : PA_TARGET_LIVE;
     target.core_path = core ? seed->core_path : NULL;
     target.core_name = core ? "core" : NULL;
-    run.calls = run.abort_at = run.polls = 0;
+    run.calls = run.abort_at = run.polls = run.native = 0;
+    serve_native(&target);
     run.output_length = 0;
     if (!run.output)
         run.output = malloc(MAX_OUTPUT);
