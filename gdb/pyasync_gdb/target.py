@@ -125,7 +125,7 @@ class Target:
     def _sections(self, name: bytes, addresses: Any, capacity: int) -> int:
         if self._found_sections is None:
             self._found_sections = memory_map.sections(_SECTIONS)
-        found = self._found_sections[name.decode()]
+        found = self._found_sections.get(name.decode(), [])
         for index, address in enumerate(found[:capacity]):
             addresses[index] = address
         return len(found)

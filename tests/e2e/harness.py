@@ -15,6 +15,7 @@ Several test processes may work here at once: whoever makes something holds its 
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -285,8 +286,13 @@ def replace(path: pathlib.Path, content: bytes) -> None:
     new.rename(path)
 
 
+@functools.cache
 def prepare() -> str:
-    """Bring the copies in PLACE up to date. Returns a hash of the product and of what reads with it."""
+    """
+    Bring the copies in PLACE up to date. Returns a hash of the product and of what reads with it.
+
+    Once in a process: nothing may change in the middle of a run, and ten thousand tests would take ten minutes for it.
+    """
     with lock("prepare"):
         for name, source in (("gdb", PROJECT / "gdb"), ("scenarios", HERE / "scenarios"), ("targets", HERE / "targets")):
             synchronize(source, PLACE / name)
@@ -366,6 +372,7 @@ def scenario_command(
     return in_root("env", "-i", "-C", inside(folder), *ENVIRONMENT, *path, f"/usr/bin/{build}", script, mode, "oracle.json")
 
 
+@functools.cache
 def scenario_stamp(build: str, name: str) -> str:
     interpreter = (ROOT / "usr/bin" / build).stat()
     script = HERE / "scenarios" / f"{name}.py"
@@ -517,19 +524,25 @@ def read(source: str, gdb: str, build: str, name: str, wanted: Iterable[str]) ->
 
     All scenarios in @p wanted are read by one GDB process, since most of its time goes into starting and reading symbols.
     """
+    read_all(source, gdb, build, frozenset({name, *wanted}))
+    return reading_of(source, gdb, build, name)
+
+
+@functools.cache
+def read_all(source: str, gdb: str, build: str, names: frozenset[str]) -> None:
     folder = PLACE / "readings" / source / gdb / build
     with lock(f"readings-{source}-{gdb}-{build}"):
         product = prepare()
         todo = []
-        for each in sorted({name, *wanted}):
+        for each in sorted(names):
             stamp = digest(product, scenario_stamp(build, each), commands_of(each))
             if not up_to_date(folder / each, stamp):
                 todo.append((each, stamp))
         if todo:
             (read_cores if source == "core" else read_processes)(gdb, build, todo)
-    return reading_of(source, gdb, build, name)
 
 
+@functools.cache
 def reading_of(source: str, gdb: str, build: str, name: str) -> Reading:
     folder = PLACE / "readings" / source / gdb / build / name
     if source == "core":
