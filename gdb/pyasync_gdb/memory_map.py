@@ -1,13 +1,14 @@
 """
-The target's memory: what GDB lists, read by the position of its hex numbers, which no translation changes; and the core file's own
-program headers, since GDB takes half a minute to print the 30,000 segments of a big process.
+The target's memory: what GDB lists, read by the position of its hex numbers, which no translation changes; what the kernel lists
+of a process on this machine; and the core file's own program headers, since GDB takes half a minute to print the 30,000 segments
+of a big process.
 """
 
 import bisect
 import os
 import re
 import struct
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Iterator, List, NamedTuple, Optional, Tuple
 
 import gdb
 
@@ -145,22 +146,23 @@ def _mappings() -> List[Mapping]:
 
 
 def _kernel_mappings(process: int) -> List[Mapping]:
-    """As _mappings(), without the time that GDB takes to make a table of it."""
+    """As _mappings(), without the time that GDB takes to make a table of it. None of process 0."""
     try:
-        with open(f"/proc/{process}/maps", encoding="utf-8", errors="surrogateescape") as file:
+        # The kernel escapes a newline in a file's name, but no carriage return, which is to begin no line here either.
+        with open(f"/proc/{process}/maps", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             text = file.read()
     except OSError:
         return []
     return [(int(match[1], 16), int(match[2], 16), match[3], match[4]) for match in _KERNEL_MAPPING.finditer(text)]
 
 
-def sections(names: Iterable[str]) -> Dict[str, List[int]]:
-    """Where the loaded sections called @p names stand, in every object file."""
-    text = gdb.execute(f"maint info sections -all-objects {' '.join(names)}", to_string=True)
-    addresses: Dict[str, Set[int]] = {name: set() for name in names}
+def section_addresses(name: str) -> List[int]:
+    """Where the loaded sections called @p name stand, in every object file."""
+    text = gdb.execute(f"maint info sections -all-objects {name}", to_string=True)
+    addresses = []
     for match in _SECTION.finditer(text):
         flags = match[3].split()
         # An object file's separate debug file shows the section too, but without contents.
-        if match[2] in addresses and "LOAD" in flags and "HAS_CONTENTS" in flags:
-            addresses[match[2]].add(int(match[1], 16))
-    return {name: sorted(found) for name, found in addresses.items()}
+        if match[2] == name and "LOAD" in flags and "HAS_CONTENTS" in flags:
+            addresses.append(int(match[1], 16))
+    return sorted(set(addresses))

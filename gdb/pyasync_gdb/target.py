@@ -4,7 +4,7 @@ import contextlib
 import ctypes
 import os
 import signal
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 import gdb
 
@@ -14,9 +14,6 @@ from .source import SourceFiles
 
 _INTERRUPT = {signal.SIGINT}
 
-# What CPython publishes its offsets in, and the only sections that the library asks for.
-_SECTIONS = (".PyRuntime", ".AsyncioDebug")
-
 
 class Target:
     """The selected inferior. Keeps everything alive that `structure` points to."""
@@ -25,7 +22,6 @@ class Target:
         self._inferior = gdb.selected_inferior()
         self._threads: Optional[List[threads.Thread]] = None
         self._ranges: Optional[List[memory_map.MemoryRange]] = None
-        self._found_sections: Optional[Dict[str, List[int]]] = None
         self._source = SourceFiles()
         self._files: Optional[objects.MappedFiles] = None
         self._checked: Optional[List[objects.ObjectFile]] = None
@@ -123,9 +119,7 @@ class Target:
         return library.OK
 
     def _sections(self, name: bytes, addresses: Any, capacity: int) -> int:
-        if self._found_sections is None:
-            self._found_sections = memory_map.sections(_SECTIONS)
-        found = self._found_sections.get(name.decode(), [])
+        found = memory_map.section_addresses(name.decode())
         for index, address in enumerate(found[:capacity]):
             addresses[index] = address
         return len(found)

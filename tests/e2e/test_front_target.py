@@ -1,5 +1,6 @@
 """What the front tells the library about a target, beside what the kernel and the ELF tools say."""
 
+import pathlib
 import re
 import struct
 import subprocess
@@ -115,6 +116,24 @@ def test_ranges_of_a_process(on_process, process):
                 expected[start] = (end, 0, flags)
     (text,) = on_process("ranges")
     assert ranges(text) == expected
+
+
+FORGED = 0x1230000
+MAPS_A_FORGED_NAME = f"""
+import mmap, tempfile, time
+with tempfile.NamedTemporaryFile(suffix="\\r{FORGED:x}-{FORGED + 4096:x} rw-p 00000000 00:00 0") as file:
+    file.truncate(4096)
+    memory = mmap.mmap(file.fileno(), 4096)
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_no_name_of_a_file_forges_a_range(gdb, running):
+    with running("python3.15", "-c", MAPS_A_FORGED_NAME) as process:
+        assert f"\r{FORGED:x}-" in pathlib.Path(f"/proc/{process.pid}/maps").read_bytes().decode()
+        (text,) = gdb.run(["py-async-bt --in ranges"], *gdb.on_process(process.pid), *gdb.source())
+    assert len(ranges(text)) > 10 and FORGED not in ranges(text), text
 
 
 def threads(text):
