@@ -62,10 +62,10 @@ static inline const uint8_t *pa_memory_peek(const struct pa_memory *memory, uint
     return bytes || memory->map ? bytes : pa_memory_cached(memory, address, length);
 }
 
-/** Have the processor fetch the bytes at @p address, which is a guess, if they are at hand. */
+/** Have the processor fetch the bytes at @p address, which is a guess, if they are mapped. Blocks were only just copied: these it has. */
 static inline void pa_memory_prefetch(const struct pa_memory *memory, uint64_t address, size_t length)
 {
-    const uint8_t *bytes = pa_memory_peek(memory, address, length);
+    const uint8_t *bytes = pa_memory_mapped(memory, address, length);
     for (size_t offset = 0; bytes && offset < length; offset += 64)
         __builtin_prefetch(bytes + offset);
 }
