@@ -68,6 +68,7 @@ static inline void pa_memory_prefetch(const struct pa_memory *memory, uint64_t a
     const uint8_t *bytes = pa_memory_mapped(memory, address, length);
     for (size_t offset = 0; bytes && offset < length; offset += 64)
         __builtin_prefetch(bytes + offset);
+    __asm__ volatile(""); /* GCC 12 drops calls of a function that does nothing but prefetch */
 }
 
 /**
